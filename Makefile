@@ -1,0 +1,86 @@
+# Everything a developer or a reader needs, from a machine with Python (3.11 or newer, with venv),
+# make and a C++20 compiler. Running a target again rebuilds only what changed.
+#
+#   make demo    fit a real data set to the proved optimum and print the tree
+#   make test    all tests: C++ under sanitizers, then Python
+#   make lint    ruff, mypy, clang-format       make format   apply them
+#   make fuzz    random problems until one fails (Ctrl-C stops)
+#   make dist    an sdist and a wheel, tried in an empty environment
+#   make clean   remove everything that was made
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+CORE := $(wildcard core/*.cpp core/*.hpp core/kernels/*.cpp core/kernels/*.hpp bindings/*.cpp)
+CXX_FILES := $(CORE) $(wildcard tests/*.cpp tests/*.hpp fuzz/*.cpp fuzz/*.hpp bench/*.cpp)
+CMAKE := $(BIN)/cmake
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# PEP 735 groups of pyproject.toml, read with the standard library: old pips do not know them.
+GROUP = $(shell $(PYTHON) -c "import tomllib; print(*('\"%s\"' % r for r in tomllib.load(open('pyproject.toml', 'rb'))['dependency-groups']['$(1)']))")
+
+.PHONY: demo test test-core lint format fuzz dist bench clean
+.DELETE_ON_ERROR:
+
+demo: $(VENV)/.built
+	$(BIN)/python -m maptree.demo
+
+test: test-core $(VENV)/.built $(VENV)/.test
+	$(BIN)/python -m pytest -n auto --dist worksteal
+
+$(VENV)/.build:
+	$(PYTHON) -m venv $(VENV)
+	$(PIP_INSTALL) $(call GROUP,build)
+	touch $@
+
+# Editable: Python files are used in place, C++ is compiled into build/ and only where it changed.
+$(VENV)/.built: $(VENV)/.build $(CORE) CMakeLists.txt pyproject.toml
+	$(PIP_INSTALL) --no-build-isolation -Cbuild-dir=build/edit -Ccmake.define.MAPTREE_WERROR=ON -e .
+	touch $@
+
+$(VENV)/.test: $(VENV)/.build pyproject.toml
+	$(PIP_INSTALL) $(call GROUP,test)
+	touch $@
+
+$(VENV)/.lint: $(VENV)/.build pyproject.toml
+	$(PIP_INSTALL) $(call GROUP,lint)
+	touch $@
+
+# A debug build under AddressSanitizer and UndefinedBehaviorSanitizer: the C++ tests, the kept
+# traces, and a short fuzz.
+build/debug/core_test build/debug/fuzz &: $(VENV)/.build $(CXX_FILES) CMakeLists.txt
+	$(CMAKE) -S . -B build/debug -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
+	  -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g" -DMAPTREE_PYTHON=OFF \
+	  -DMAPTREE_TESTS=ON -DMAPTREE_SANITIZE=ON -DMAPTREE_WERROR=ON > build-debug.log 2>&1 \
+	  && $(CMAKE) --build build/debug >> build-debug.log 2>&1 || (cat build-debug.log; rm build-debug.log; exit 1)
+	rm build-debug.log
+	touch build/debug/core_test build/debug/fuzz
+
+test-core: build/debug/core_test
+	build/debug/core_test tests/traces
+	build/debug/fuzz --cases 300 --traces tests/traces
+
+fuzz: build/debug/fuzz
+	build/debug/fuzz --traces tests/traces
+
+lint: $(VENV)/.lint $(VENV)/.built
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/clang-format --dry-run --Werror $(CXX_FILES)
+
+format: $(VENV)/.lint
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(CXX_FILES)
+
+dist: $(VENV)/.build
+	$(PIP_INSTALL) $(call GROUP,dist)
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	sh tests/smoke_wheel.sh $(PYTHON) dist
+
+bench: $(VENV)/.built
+	$(BIN)/python bench/bench.py
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,256 @@
+// Python bindings. No algorithm lives here: arrays come in, results go out as arrays, the GIL is
+// released while the core works. Signals and Python callbacks become a Monitor of the core.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <optional>
+#include <sstream>
+
+#include "pack.hpp"
+#include "pair_kernel.hpp"
+#include "search.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace maptree;
+
+namespace {
+
+using Bytes = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Labels = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Weights = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Reals = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// Hands a vector over to NumPy without a copy.
+template <class T>
+nb::object to_numpy(std::vector<T>&& values, std::initializer_list<std::size_t> shape) {
+  auto* owner = new std::vector<T>(std::move(values));
+  nb::capsule free(owner, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return nb::ndarray<nb::numpy, T>(owner->data(), shape.size(), shape.begin(), free).cast();
+}
+
+const char* name(Status status) {
+  switch (status) {
+    case Status::optimal: return "optimal";
+    case Status::time_limit: return "time_limit";
+    case Status::memory_limit: return "memory_limit";
+    case Status::expansion_limit: return "expansion_limit";
+    case Status::interrupted: return "interrupted";
+  }
+  return "";
+}
+
+constexpr std::pair<const char*, Kernel> kernel_names[] = {{"avx512", Kernel::avx512},
+                                                           {"avx2", Kernel::avx2},
+                                                           {"plain", Kernel::plain},
+                                                           {"auto", Kernel::automatic}};
+
+Kernel kernel_named(const std::string& wanted) {
+  for (const auto& [text, kernel] : kernel_names)
+    if (wanted == text) return kernel;
+  throw std::invalid_argument("kernel must be auto, avx512, avx2 or plain, not " + wanted);
+}
+
+std::vector<std::string> kernels() {
+  std::vector<std::string> out;
+  for (const auto& [text, kernel] : kernel_names)
+    if (kernel != Kernel::automatic && kernel_available(kernel)) out.emplace_back(text);
+  return out;
+}
+
+nb::object pack(const nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>& x) {
+  const auto type = x.dtype();
+  const Matrix matrix{x.data(), x.shape(0), x.shape(1), x.stride(0), x.stride(1)};
+  std::vector<std::uint8_t> bits;
+  std::optional<BadValue> bad;
+  const auto run = [&](auto zero) {
+    nb::gil_scoped_release release;
+    bad = pack_columns<decltype(zero)>(matrix, bits);
+  };
+  if (type == nb::dtype<bool>() || type == nb::dtype<std::uint8_t>()) run(std::uint8_t{});
+  else if (type == nb::dtype<std::int8_t>()) run(std::int8_t{});
+  else if (type == nb::dtype<std::uint16_t>()) run(std::uint16_t{});
+  else if (type == nb::dtype<std::int16_t>()) run(std::int16_t{});
+  else if (type == nb::dtype<std::uint32_t>()) run(std::uint32_t{});
+  else if (type == nb::dtype<std::int32_t>()) run(std::int32_t{});
+  else if (type == nb::dtype<std::uint64_t>()) run(std::uint64_t{});
+  else if (type == nb::dtype<std::int64_t>()) run(std::int64_t{});
+  else if (type == nb::dtype<float>()) run(float{});
+  else if (type == nb::dtype<double>()) run(double{});
+  else throw nb::type_error("X must hold booleans, integers or floats of at most 64 bits");
+  if (bad) {
+    std::ostringstream message;
+    message << "X[row " << bad->row << ", column " << bad->column << "] is " << bad->value
+            << ": without an encoder every value must be 0 or 1";
+    throw nb::value_error(message.str().c_str());
+  }
+  return to_numpy(std::move(bits), {x.shape(1), (x.shape(0) + 7) / 8});
+}
+
+struct PyResult {
+  Result core;
+  nb::object trace, feature, left, right, counts;
+};
+
+PyResult run_search(const Dataset& data, const Prior& prior, const Options& options,
+                    const Limits& limits, const std::optional<nb::callable>& on_progress) {
+  std::exception_ptr raised;
+  const Monitor monitor = [&](const Progress& progress) {
+    nb::gil_scoped_acquire acquire;
+    // Ctrl-C, seen in the main thread only. Swallowed: the caller learns it from the status.
+    if (PyErr_CheckSignals() != 0) {
+      if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) {
+        PyErr_Clear();
+        return true;
+      }
+      raised = std::make_exception_ptr(nb::python_error());
+      return true;
+    }
+    if (!on_progress) return false;
+    try {
+      return nb::cast<bool>(nb::bool_((*on_progress)(progress)));
+    } catch (...) {
+      raised = std::current_exception();
+      return true;
+    }
+  };
+  PyResult out;
+  {
+    nb::gil_scoped_release release;
+    out.core = search(data, prior, options, limits, monitor);
+  }
+  if (raised) std::rethrow_exception(raised);
+
+  Result& core = out.core;
+  std::vector<double> trace;
+  for (const auto& row : core.trace) trace.insert(trace.end(), row.begin(), row.end());
+  const std::size_t nodes = core.tree.feature.size();
+  out.trace = to_numpy(std::move(trace), {core.trace.size(), 4});
+  out.feature = to_numpy(std::move(core.tree.feature), {nodes});
+  out.left = to_numpy(std::move(core.tree.left), {nodes});
+  out.right = to_numpy(std::move(core.tree.right), {nodes});
+  out.counts = to_numpy(std::move(core.tree.counts),
+                        {nodes, static_cast<std::size_t>(data.n_classes())});
+  return out;
+}
+
+constexpr std::pair<const char*, bool Options::*> switches[] = {
+    {"fold_columns", &Options::fold_columns},
+    {"fold_rows", &Options::fold_rows},
+    {"compact", &Options::compact},
+    {"pair_expansion", &Options::pair_expansion},
+    {"distinct_rows_bound", &Options::distinct_rows_bound},
+    {"structure_bound", &Options::structure_bound},
+    {"equivalent_rows_bound", &Options::equivalent_rows_bound},
+    {"prune", &Options::prune},
+    {"lazy_children", &Options::lazy_children},
+    {"free_solved", &Options::free_solved},
+    {"gap_per_minority", &Options::gap_per_minority}};
+
+Options make_options(Options options, const nb::kwargs& kwargs) {
+  for (const auto& [key, value] : kwargs) {
+    const std::string field = nb::cast<std::string>(key);
+    const auto* found = std::find_if(std::begin(switches), std::end(switches),
+                                     [&](const auto& entry) { return field == entry.first; });
+    if (found != std::end(switches)) options.*(found->second) = nb::cast<bool>(value);
+    else if (field == "max_depth") options.max_depth = nb::cast<std::int64_t>(value);
+    else if (field == "min_samples_leaf") options.min_samples_leaf = nb::cast<std::int64_t>(value);
+    else if (field == "kernel") options.kernel = kernel_named(nb::cast<std::string>(value));
+    else throw nb::type_error(("Options has no field " + field).c_str());
+  }
+  return options;
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+  m.doc() = "The search core of maptree.";
+  m.def("pack", &pack, "X"_a);
+  m.def("kernels", &kernels);
+
+  nb::class_<Dataset>(m, "Dataset")
+      .def("__init__",
+           [](Dataset* self, const Bytes& columns, std::size_t n_rows, const Labels& labels,
+              const std::optional<Weights>& weights, int n_classes, bool fold_rows,
+              bool fold_columns) {
+             const PackedTable table{columns.data(), n_rows, columns.shape(0), columns.shape(1)};
+             const std::span<const std::int32_t> y(labels.data(), labels.shape(0));
+             const auto w = weights ? std::span<const std::int64_t>(weights->data(),
+                                                                    weights->shape(0))
+                                    : std::span<const std::int64_t>();
+             nb::gil_scoped_release release;
+             new (self) Dataset(table, y, w, n_classes, {fold_rows, fold_columns});
+           },
+           "columns"_a, "n_rows"_a, "labels"_a, "weights"_a.none(), "n_classes"_a,
+           "fold_rows"_a = true, "fold_columns"_a = true)
+      .def_prop_ro("n_rows", &Dataset::n_rows)
+      .def_prop_ro("n_features", &Dataset::n_features)
+      .def_prop_ro("n_classes", &Dataset::n_classes)
+      .def_prop_ro("n_distinct_rows", &Dataset::n_distinct_rows)
+      .def_prop_ro("n_distinct_columns", &Dataset::n_columns)
+      .def_prop_ro("total_weight", &Dataset::total_weight)
+      .def_prop_ro("n_bytes", &Dataset::bytes);
+
+  nb::class_<Prior>(m, "Prior")
+      .def("__init__",
+           [](Prior* self, double alpha, double beta, const Reals& rho) {
+             new (self) Prior{alpha, beta, {rho.data(), rho.data() + rho.shape(0)}};
+           },
+           "alpha"_a, "beta"_a, "rho"_a);
+
+  nb::class_<Options> options(m, "Options");
+  options
+      .def("__init__",
+           [](Options* self, const nb::kwargs& kwargs) {
+             new (self) Options(make_options(Options{}, kwargs));
+           })
+      .def_static("paper",
+                  [](const nb::kwargs& kwargs) { return make_options(Options::paper(), kwargs); })
+      .def_ro("max_depth", &Options::max_depth)
+      .def_ro("min_samples_leaf", &Options::min_samples_leaf)
+      .def_prop_ro("kernel", [](const Options& o) { return pair_kernel(o.kernel).name; });
+  for (const auto& [field, member] : switches) options.def_ro(field, member);
+
+  nb::class_<Limits>(m, "Limits")
+      .def("__init__",
+           [](Limits* self, double seconds, std::int64_t max_expansions, std::int64_t memory,
+              double poll_seconds) {
+             new (self) Limits{seconds, max_expansions, memory, poll_seconds};
+           },
+           nb::kw_only(), "seconds"_a = HUGE_VAL, "max_expansions"_a = -1, "memory"_a = -1,
+           "poll_seconds"_a = 0.05);
+
+  nb::class_<Progress>(m, "Progress")
+      .def_ro("seconds", &Progress::seconds)
+      .def_ro("expansions", &Progress::expansions)
+      .def_ro("subproblems", &Progress::subproblems)
+      .def_ro("bytes", &Progress::bytes)
+      .def_ro("proved_depth", &Progress::proved_depth)
+      .def_prop_ro("lower", [](const Progress& p) { return p.lower.nats(); })
+      .def_prop_ro("upper", [](const Progress& p) { return p.upper.nats(); });
+
+  nb::class_<PyResult>(m, "Result")
+      .def_prop_ro("status", [](const PyResult& r) { return name(r.core.status); })
+      .def_prop_ro("lower", [](const PyResult& r) { return r.core.lower.nats(); })
+      .def_prop_ro("upper", [](const PyResult& r) { return r.core.upper.nats(); })
+      .def_prop_ro("proved_depth", [](const PyResult& r) { return r.core.proved_depth; })
+      .def_prop_ro("expansions", [](const PyResult& r) { return r.core.expansions; })
+      .def_prop_ro("subproblems", [](const PyResult& r) { return r.core.subproblems; })
+      .def_prop_ro("seconds", [](const PyResult& r) { return r.core.seconds; })
+      .def_prop_ro("peak_bytes", [](const PyResult& r) { return r.core.peak_bytes; })
+      .def_ro("trace", &PyResult::trace)
+      .def_ro("feature", &PyResult::feature)
+      .def_ro("left", &PyResult::left)
+      .def_ro("right", &PyResult::right)
+      .def_ro("counts", &PyResult::counts);
+
+  m.def("search", &run_search, "dataset"_a, "prior"_a, "options"_a, "limits"_a,
+        "on_progress"_a = nb::none());
+}

@@ -1,0 +1,170 @@
+#include "expand.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace maptree {
+
+Expander::Expander(const Dataset& data, const Posterior& posterior, const Bounds& bounds,
+                   const Options& options)
+    : posterior_(posterior),
+      bounds_(bounds),
+      options_(options),
+      rows_folded_(data.rows_folded()),
+      kernel_(pair_kernel(options.kernel)),
+      view_(data, bounds, options) {
+  for (int k = 0; k < data.n_classes(); ++k) {
+    mixed_.push_back(posterior.mixed_table(k));
+    pure_.push_back(posterior.pure_table(k));
+  }
+}
+
+bool Expander::expand(const RowSet& rows, std::size_t depth, Cost upper,
+                      const std::function<bool(std::int64_t)>& stop, Expansion& out) {
+  view_.load(rows);
+  out.varying = view_.varying();
+  out.splits.clear();
+  out.best = no_column;
+  const std::vector<std::int64_t> counts(view_.total().classes.begin(),
+                                         view_.total().classes.end());
+  out.leaf = posterior_.leaf(counts) + (out.varying > 0 ? posterior_.stop(depth) : Cost(0));
+  out.base = posterior_.split(depth) + posterior_.log_columns(out.varying);
+  const bool may_split =
+      options_.max_depth < 0 || depth < static_cast<std::size_t>(options_.max_depth);
+  if (out.varying == 0 || !may_split) return true;
+
+  look_at_children(depth, out);
+  if (options_.pair_expansion) return scan_pairs(depth, upper, stop, out);
+
+  for (std::size_t c = 0; c < children_.size(); ++c) {
+    const Child& child = children_[c];
+    if (!child.valid) continue;
+    const NodeView::Column& column = view_.columns()[c];
+    out.splits.push_back({column.dataset,
+                          {child.bracket[column.flipped ? 1 : 0].lower,
+                           child.bracket[column.flipped ? 0 : 1].lower}});
+  }
+  return true;
+}
+
+void Expander::look_at_children(std::size_t depth, const Expansion& out) {
+  children_.resize(view_.columns().size());
+  for (std::size_t c = 0; c < children_.size(); ++c) {
+    Child& child = children_[c];
+    child.valid = true;
+    child.bound = out.base;
+    for (int side = 0; side < 2; ++side) {
+      view_.count_side(c, side, counts_);
+      child.valid = child.valid && counts_.weight >= options_.min_samples_leaf;
+      child.bracket[side] = bounds_.bracket(counts_, depth + 1);
+      child.likelihood[side] = child.bracket[side].upper -
+                               (counts_.distinct > 1 ? posterior_.stop(depth + 1) : Cost(0));
+      child.bound += child.bracket[side].lower;
+    }
+  }
+}
+
+bool Expander::scan_pairs(std::size_t depth, Cost upper,
+                          const std::function<bool(std::int64_t)>& stop, Expansion& out) {
+  // Columns that may still be the node's split come first: only their children are asked about,
+  // but these can be split by every column. `<=` keeps the split that reached `upper`.
+  order_.clear();
+  for (std::uint32_t c = 0; c < children_.size(); ++c)
+    if (children_[c].valid && children_[c].bound <= std::min(upper, out.leaf)) order_.push_back(c);
+  const std::size_t n_open = order_.size();
+  if (n_open == 0) return true;
+  for (std::uint32_t c = 0; c < children_.size(); ++c)
+    if (!children_[c].valid || children_[c].bound > std::min(upper, out.leaf)) order_.push_back(c);
+
+  const bool children_may_split =
+      options_.max_depth < 0 || depth + 1 < static_cast<std::size_t>(options_.max_depth);
+  const LevelBounds& below = bounds_.level(depth + 2);
+  PairScan& scan = view_.arrange(order_);
+  scan.rising = posterior_.rising_table();
+  scan.mixed = mixed_.data();
+  scan.pure = pure_.data();
+  scan.floor = below.floor.data();
+  scan.floor_cap = floor_cap;
+  scan.stop_lower = below.stop_lower.units();
+  scan.stop_upper = below.stop_upper.units();
+  scan.min_leaf = static_cast<std::int32_t>(
+      std::min<std::int64_t>(options_.min_samples_leaf, max_total_weight + 1));
+  const auto row_work =
+      static_cast<std::int64_t>(scan.stride * (view_.n_half_words() + 32) / 8 + 50);
+  for (std::size_t i = 0; i < n_open; ++i) {
+    if (stop(row_work)) return false;
+    kernel_.scan_row(scan, i);
+  }
+
+  Cost best_total = Cost::infinity();
+  std::size_t best_at = 0;
+  Cost best_below[2];  // what the children's own best split leaves to its leaves
+  for (std::size_t p = 0; p < n_open; ++p) {
+    const Child& child = children_[order_[p]];
+    const NodeView::Column& column = view_.columns()[order_[p]];
+    SplitBounds split;
+    split.column = column.dataset;
+    Cost upper_of[2], below_of[2];
+    for (int side = 0; side < 2; ++side) {
+      const std::int32_t varying = scan.varying[side][p];
+      const Cost leaf =
+          child.likelihood[side] + (varying > 0 ? posterior_.stop(depth + 1) : Cost(0));
+      Cost lower = leaf;
+      upper_of[side] = leaf;
+      below_of[side] = Cost::infinity();
+      if (varying > 0 && children_may_split) {
+        const Cost base = posterior_.split(depth + 1) + posterior_.log_columns(varying);
+        lower = std::min(lower, base + Cost(scan.lower[side][p]));
+        // Without row folding a grandchild may cost less than `upper` says, and a bound that no
+        // tree has exactly is of no use: the tree is what is reported.
+        if (rows_folded_ && base + Cost(scan.upper[side][p]) < leaf) {
+          below_of[side] = Cost(scan.upper[side][p]);
+          upper_of[side] = base + below_of[side];
+        }
+      }
+      split.lower[column.flipped ? 1 - side : side] = lower;
+    }
+    out.splits.push_back(split);
+    if (upper_of[0] + upper_of[1] < best_total) {
+      best_total = upper_of[0] + upper_of[1];
+      best_at = p;
+      for (int side = 0; side < 2; ++side) {
+        best_below[side] = below_of[side];
+        out.best_upper[column.flipped ? 1 - side : side] = upper_of[side];
+      }
+    }
+  }
+
+  if (out.base + best_total >= out.leaf) return true;
+  const NodeView::Column& column = view_.columns()[order_[best_at]];
+  out.best = column.dataset;
+  for (int side = 0; side < 2; ++side)
+    out.best_below[column.flipped ? 1 - side : side] =
+        best_below[side].finite() ? split_below(order_[best_at], side, depth, best_below[side])
+                                  : no_column;
+  return true;
+}
+
+// The scan keeps least values, not where they came from: that is asked for once a node, here.
+std::uint32_t Expander::split_below(std::size_t column, int side, std::size_t depth, Cost target) {
+  for (std::size_t d = 0; d < view_.columns().size(); ++d) {
+    view_.count_side(column, side, counts_);
+    view_.count_both(column, side, d, other_);
+    counts_.weight -= other_.weight;
+    counts_.distinct -= other_.distinct;
+    for (std::size_t k = 0; k < counts_.classes.size(); ++k)
+      counts_.classes[k] -= other_.classes[k];
+    if (std::min(counts_.weight, other_.weight) < options_.min_samples_leaf) continue;
+    if (leaf_upper(counts_, depth + 2) + leaf_upper(other_, depth + 2) == target)
+      return view_.columns()[d].dataset;
+  }
+  assert(false && "the scan found a split that is not there");
+  return no_column;
+}
+
+Cost Expander::leaf_upper(const SetCounts& set, std::size_t depth) const {
+  const std::vector<std::int64_t> counts(set.classes.begin(), set.classes.end());
+  return posterior_.leaf(counts) + (set.distinct > 1 ? posterior_.stop(depth) : Cost(0));
+}
+
+}  // namespace maptree

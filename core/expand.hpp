@@ -1,0 +1,77 @@
+// Expander: what one look at a node's rows tells of all its splits.
+//
+// Pair expansion counts every pair of the node's columns once. That gives, without creating
+// a node: |V| of all children exactly; for all children a lower bound one level deeper than their
+// own counts give; and the best tree of depth two. For that a grandchild's leaf cost must be exact,
+// and it is: the number of distinct rows tells whether it could be split. (Without row folding stop
+// is left out of its lower bound, and children get no better upper bound than their own leaf.)
+// With pair expansion off, children get the bound of their own counts: the paper's expansion.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "bounds.hpp"
+#include "node_view.hpp"
+
+namespace maptree {
+
+inline constexpr std::uint32_t no_column = UINT32_MAX;
+
+// The two children of a split, side 0 and 1 as in the dataset.
+struct SplitBounds {
+  std::uint32_t column = no_column;
+  Cost lower[2];
+};
+
+struct Expansion {
+  std::int64_t varying = 0;  // |V|
+  Cost leaf;
+  Cost base;  // split(d) + log |V|, what every split pays
+  std::vector<SplitBounds> splits;
+  // The cheapest split by upper bounds, where these are known (pair expansion).
+  std::uint32_t best = no_column;
+  Cost best_upper[2];
+  std::uint32_t best_below[2] = {no_column, no_column};  // a child's own split; none: a leaf
+};
+
+class Expander {
+ public:
+  Expander(const Dataset& data, const Posterior& posterior, const Bounds& bounds,
+           const Options& options);
+
+  // `upper` is a cost known to be reached on these rows: splits bounded above it need no look.
+  // `stop(work)` is polled; when it says true the result is void and false is returned.
+  bool expand(const RowSet& rows, std::size_t depth, Cost upper,
+              const std::function<bool(std::int64_t)>& stop, Expansion& out);
+  [[nodiscard]] std::size_t bytes() const { return view_.bytes(); }
+
+ private:
+  struct Child {
+    Bracket bracket[2];  // by side of the view
+    Cost likelihood[2];  // of a leaf, without stop
+    Cost bound;          // of the split, from them
+    bool valid = false;  // both sides are large enough
+  };
+
+  void look_at_children(std::size_t depth, const Expansion& out);
+  bool scan_pairs(std::size_t depth, Cost upper, const std::function<bool(std::int64_t)>& stop,
+                  Expansion& out);
+  [[nodiscard]] std::uint32_t split_below(std::size_t column, int side, std::size_t depth,
+                                          Cost target);
+  [[nodiscard]] Cost leaf_upper(const SetCounts& set, std::size_t depth) const;
+
+  const Posterior& posterior_;
+  const Bounds& bounds_;
+  const Options& options_;
+  const bool rows_folded_;
+  const PairKernel& kernel_;
+  NodeView view_;
+  std::vector<const std::int64_t*> mixed_, pure_;
+  std::vector<Child> children_;
+  std::vector<std::uint32_t> order_;
+  SetCounts counts_, other_;
+};
+
+}  // namespace maptree

@@ -1,0 +1,316 @@
+#include "graph.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace maptree {
+
+namespace {
+constexpr std::uint32_t nothing = UINT32_MAX;
+}
+
+Graph::Graph(const Options& options)
+    : prune_(options.prune), free_solved_(options.free_solved), buckets_(1024, nothing) {}
+
+std::size_t Graph::bytes() const {
+  return node_memory_.bytes() + split_memory_.bytes() + nodes_.capacity() * sizeof(OrNode*) +
+         links_.capacity() * sizeof(Link) + buckets_.capacity() * sizeof(std::uint32_t) +
+         free_nodes_.capacity() * sizeof(std::uint32_t);
+}
+
+std::size_t Graph::growth(std::size_t n_splits) const {
+  // A vector that is full doubles, and both copies live for a moment.
+  const auto doubled = [](const auto& v, std::size_t more) {
+    return v.size() + more <= v.capacity() ? 0 : 2 * (v.size() + more) * sizeof(v[0]);
+  };
+  const std::size_t n_new = 2 * n_splits;
+  std::size_t bytes = split_memory_.growth(n_splits * sizeof(Split)) +
+                      node_memory_.growth(n_new * sizeof(OrNode)) + doubled(nodes_, n_new) +
+                      doubled(links_, n_new) + doubled(free_nodes_, n_new);
+  if (static_cast<std::size_t>(n_alive_) + n_new > buckets_.size())
+    bytes += 2 * buckets_.size() * sizeof(std::uint32_t);
+  return bytes;
+}
+
+OrId Graph::intern(const NodeKey& key, const Bounds2& bounds, std::uint32_t minority) {
+  std::size_t bucket = key.rows.low & (buckets_.size() - 1);
+  for (std::uint32_t n = buckets_[bucket]; n != nothing; n = nodes_[n]->next) {
+    OrNode& node = *nodes_[n];
+    if (!(node.key == key)) continue;
+    const OrId id{n};
+    // Another parent may have known more.
+    if (bounds.lower > node.lower) {
+      node.lower = std::min(bounds.lower, node.upper);
+      mark(id);
+    }
+    if (bounds.upper < node.upper && !node.expanded) {
+      node.upper = bounds.upper;
+      node.best = bounds.below;
+      mark(id);
+    }
+    return id;
+  }
+  if (static_cast<std::size_t>(n_alive_) >= buckets_.size()) {
+    grow_table();
+    bucket = key.rows.low & (buckets_.size() - 1);
+  }
+  std::uint32_t n;
+  if (!free_nodes_.empty()) {
+    n = free_nodes_.back();
+    free_nodes_.pop_back();
+    *nodes_[n] = OrNode{};
+  } else {
+    n = static_cast<std::uint32_t>(nodes_.size());
+    nodes_.push_back(new (node_memory_.allocate(sizeof(OrNode))) OrNode{});
+  }
+  OrNode& node = *nodes_[n];
+  node.key = key;
+  node.lower = std::min(bounds.lower, bounds.upper);
+  node.upper = bounds.upper;
+  node.best = bounds.below;
+  node.minority = minority;
+  node.next = buckets_[bucket];
+  buckets_[bucket] = n;
+  ++n_alive_;
+  return OrId{n};
+}
+
+void Graph::grow_table() {
+  buckets_.assign(2 * buckets_.size(), nothing);
+  for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
+    if (!nodes_[n]->alive) continue;
+    std::uint32_t& bucket = buckets_[nodes_[n]->key.rows.low & (buckets_.size() - 1)];
+    nodes_[n]->next = bucket;
+    bucket = n;
+  }
+}
+
+void Graph::open(OrId id, const Expansion& found) {
+  OrNode& node = at(id);
+  assert(!node.expanded);
+  node.expanded = true;
+  node.base = found.base;
+  if (found.leaf <= node.upper) {
+    node.upper = found.leaf;
+    node.best = no_column;
+  }
+  if (found.best != no_column) {
+    const Cost upper = found.base + found.best_upper[0] + found.best_upper[1];
+    if (upper <= node.upper) {  // also where it was known: now its children hold the rest
+      node.upper = upper;
+      node.best = found.best;
+    }
+  }
+  const auto kept = [&](const SplitBounds& split) {
+    return !prune_ || split.column == node.best ||
+           found.base + split.lower[0] + split.lower[1] < node.upper;
+  };
+  node.n_splits = static_cast<std::uint32_t>(
+      std::count_if(found.splits.begin(), found.splits.end(), kept));
+  if (node.n_splits > 0) {
+    node.splits = static_cast<Split*>(split_memory_.allocate(node.n_splits * sizeof(Split)));
+    Split* to = node.splits;
+    for (const SplitBounds& split : found.splits) {
+      if (!kept(split)) continue;
+      new (to) Split{};
+      to->column = split.column;
+      to->lower[0] = split.lower[0];
+      to->lower[1] = split.lower[1];
+      ++to;
+    }
+  }
+  mark(id);
+  Cost least = node.upper;
+  for (std::uint32_t s = 0; s < node.n_splits; ++s)
+    least = std::min(least, node.base + node.splits[s].total());
+  node.lower = std::max(node.lower, least);
+}
+
+void Graph::attach(OrId parent, std::uint32_t split, OrId child0, OrId child1) {
+  Split& record = at(parent).splits[split];
+  assert(!record.attached());
+  for (int side = 0; side < 2; ++side) {
+    const OrId id = side == 0 ? child0 : child1;
+    OrNode& child = at(id);
+    record.child[side] = id;
+    ++child.references;
+    std::uint32_t link = free_link_;
+    if (link != nothing) {
+      free_link_ = links_[link].next;
+    } else {
+      link = static_cast<std::uint32_t>(links_.size());
+      links_.emplace_back();
+    }
+    links_[link] = {parent, split, child.parents};
+    child.parents = link;
+    record.lower[side] = child.lower;
+  }
+  refresh(parent, split);
+}
+
+void Graph::mark(OrId id) {
+  OrNode& node = at(id);
+  if (node.dirty) return;
+  node.dirty = true;
+  if (dirty_.size() <= node.key.depth) dirty_.resize(node.key.depth + 1);
+  dirty_[node.key.depth].push_back(id);
+}
+
+// A split of this node changed: the node may have, too (I2, I3).
+void Graph::refresh(OrId id, std::uint32_t split) {
+  OrNode& node = at(id);
+  const Split& changed = node.splits[split];
+  const Cost upper = node.base + at(changed.child[0]).upper + at(changed.child[1]).upper;
+  bool moved = false;
+  if (upper < node.upper) {
+    node.upper = upper;
+    node.best = changed.column;
+    moved = true;
+  }
+  Cost least = node.upper;
+  for (std::uint32_t s = 0; s < node.n_splits; ++s)
+    least = std::min(least, node.base + node.splits[s].total());
+  if (least > node.lower) {
+    node.lower = least;
+    moved = true;
+  }
+  if (moved) mark(id);
+}
+
+void Graph::propagate() {
+  for (std::size_t d = dirty_.size(); d-- > 0;) {
+    // Marking only reaches parents, which lie one level up: this level does not grow meanwhile.
+    for (std::size_t i = 0; i < dirty_[d].size(); ++i) {
+      const OrId id = dirty_[d][i];
+      OrNode& node = at(id);
+      if (!node.alive || !node.dirty) continue;
+      node.dirty = false;
+      for (std::uint32_t l = node.parents; l != nothing; l = links_[l].next) {
+        const Link link = links_[l];
+        OrNode& parent = at(link.parent);
+        Split& split = parent.splits[link.split];
+        split.lower[split.child[1] == id ? 1 : 0] = node.lower;
+        refresh(link.parent, link.split);
+      }
+      if (node.solved() && free_solved_) close(id);
+    }
+    dirty_[d].clear();
+  }
+}
+
+// A solved node tells nobody anything new, and needs no split but the one behind its cost.
+void Graph::close(OrId id) {
+  OrNode& node = at(id);
+  while (node.parents != nothing) {
+    const std::uint32_t link = node.parents;
+    node.parents = links_[link].next;
+    links_[link].next = free_link_;
+    free_link_ = link;
+  }
+  if (node.n_splits == 0 || (node.n_splits == 1 && node.best == node.splits[0].column)) return;
+  Split keep;
+  for (std::uint32_t s = 0; s < node.n_splits; ++s) {
+    const Split& split = node.splits[s];
+    if (split.column == node.best) {
+      keep = split;
+      continue;
+    }
+    if (!split.attached()) continue;
+    for (const OrId child : split.child) {
+      unlink(child, id);
+      drop_reference(child);
+    }
+  }
+  free_splits(node);
+  if (node.best != no_column) {
+    assert(keep.attached() && at(keep.child[0]).solved() && at(keep.child[1]).solved());
+    node.splits = new (split_memory_.allocate(sizeof(Split))) Split(keep);
+    node.n_splits = 1;
+  }
+}
+
+void Graph::unlink(OrId child, OrId parent) {
+  std::uint32_t* at_link = &at(child).parents;
+  while (*at_link != nothing) {
+    Link& link = links_[*at_link];
+    if (link.parent == parent) {
+      const std::uint32_t freed = *at_link;
+      *at_link = link.next;
+      links_[freed].next = free_link_;
+      free_link_ = freed;
+      return;
+    }
+    at_link = &link.next;
+  }
+}
+
+void Graph::drop_reference(OrId id) {
+  to_drop_.push_back(id);
+  while (!to_drop_.empty()) {
+    const OrId next = to_drop_.back();
+    to_drop_.pop_back();
+    OrNode& node = at(next);
+    assert(node.references > 0);
+    if (--node.references > 0) continue;
+    for (std::uint32_t s = 0; s < node.n_splits; ++s) {
+      if (!node.splits[s].attached()) continue;
+      for (const OrId child : node.splits[s].child) {
+        unlink(child, next);
+        to_drop_.push_back(child);
+      }
+    }
+    free_splits(node);
+    std::uint32_t* at_node = &buckets_[node.key.rows.low & (buckets_.size() - 1)];
+    while (*at_node != static_cast<std::uint32_t>(next)) at_node = &nodes_[*at_node]->next;
+    *at_node = node.next;
+    node.alive = false;
+    free_nodes_.push_back(static_cast<std::uint32_t>(next));
+    --n_alive_;
+  }
+}
+
+void Graph::free_splits(OrNode& node) {
+  if (node.splits != nullptr) split_memory_.release(node.splits, node.n_splits * sizeof(Split));
+  node.splits = nullptr;
+  node.n_splits = 0;
+}
+
+std::uint32_t Graph::least_split(OrId id) const {
+  const OrNode& node = at(id);
+  assert(node.expanded && !node.solved() && node.n_splits > 0);
+  std::uint32_t least = 0;
+  for (std::uint32_t s = 1; s < node.n_splits; ++s)
+    if (node.splits[s].total() < node.splits[least].total()) least = s;
+  return least;
+}
+
+std::uint32_t Graph::find_split(OrId id, std::uint32_t column) const {
+  const OrNode& node = at(id);
+  for (std::uint32_t s = 0; s < node.n_splits; ++s)
+    if (node.splits[s].column == column) return s;
+  assert(false && "no such split");
+  return nothing;
+}
+
+bool Graph::is_ok() const {
+  for (const OrNode* node : nodes_) {
+    if (!node->alive) continue;
+    if (node->lower > node->upper) return false;
+    bool has_best = node->best == no_column || !node->expanded;
+    for (std::uint32_t s = 0; s < node->n_splits; ++s) {
+      const Split& split = node->splits[s];
+      has_best = has_best || split.column == node->best;
+      if (!split.attached()) continue;
+      for (int side = 0; side < 2; ++side) {
+        const OrNode& child = at(split.child[side]);
+        if (!child.alive || child.references == 0) return false;
+        if (child.key.depth != node->key.depth + 1) return false;
+        if (!child.dirty && !node->solved() && split.lower[side] != child.lower) return false;
+      }
+    }
+    if (!has_best) return false;
+  }
+  return true;
+}
+
+}  // namespace maptree

@@ -1,0 +1,132 @@
+// AND/OR graph. An OR node is a subproblem (a set of rows at a depth), named by an index; its AND
+// children are splits, kept as records inside it.
+//
+//   I1  lower(n) <= optimum(n) <= upper(n), always; lower never falls, upper never rises.
+//   I2  lower(n) = min(upper(n), base + least split), the least over the splits kept. Splits left
+//       out are bounded below by upper(n).
+//   I3  upper(n) is reached by the tree that solution() walks: a leaf, or `best` and its children.
+//   I4  a split's lower[side] is its child's, once it has one.
+//
+// A child is created when a descent first steps into its split; until then the split holds its
+// bound. Nodes are found again by 128 random bits a row, depth and class counts. A node counts
+// the splits that refer to it and is given back when none does.
+//
+// Use: OrId root = graph.intern(...).id; graph.open(root, ...); graph.attach(...); graph.propagate();
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "arena.hpp"
+#include "cost.hpp"
+#include "expand.hpp"
+#include "row_set.hpp"
+
+namespace maptree {
+
+enum class OrId : std::uint32_t { none = UINT32_MAX };
+
+struct Split {
+  Cost lower[2];
+  OrId child[2] = {OrId::none, OrId::none};
+  std::uint32_t column = no_column;
+  std::uint32_t unused = 0;
+
+  [[nodiscard]] Cost total() const { return lower[0] + lower[1]; }
+  [[nodiscard]] bool attached() const { return child[0] != OrId::none; }
+};
+static_assert(sizeof(Split) == 32);
+
+// What names a subproblem.
+struct NodeKey {
+  RowKey rows;
+  std::uint32_t depth = 0;
+  std::uint32_t counts = 0;  // a digest of the class counts
+  bool operator==(const NodeKey&) const = default;
+};
+
+struct OrNode {
+  NodeKey key;
+  Cost lower, upper;
+  Cost base;                       // split(d) + log |V|, once expanded
+  Split* splits = nullptr;
+  std::uint32_t n_splits = 0;
+  std::uint32_t best = no_column;  // the split behind `upper`; none: a leaf
+  std::uint32_t parents = UINT32_MAX;
+  std::uint32_t next = UINT32_MAX;  // in its bucket of the table
+  std::uint32_t references = 0;
+  std::uint32_t minority = 0;      // rows not of the commonest class
+  bool expanded = false;
+  bool dirty = false;
+  bool alive = true;
+
+  [[nodiscard]] bool solved() const { return lower == upper; }
+};
+static_assert(sizeof(OrNode) <= 96);
+
+class Graph {
+ public:
+  explicit Graph(const Options& options);
+
+  [[nodiscard]] const OrNode& operator[](OrId id) const { return at(id); }
+  [[nodiscard]] std::int64_t n_nodes() const { return n_alive_; }
+  [[nodiscard]] std::size_t bytes() const;
+  // The most that one expansion of up to `n_splits` splits could add to bytes().
+  [[nodiscard]] std::size_t growth(std::size_t n_splits) const;
+
+  // The node of this key, made with these bounds if it is new, else with the better of both.
+  // `below` is the split behind `upper`, to be followed by two leaves; none: a leaf.
+  struct Bounds2 {
+    Cost lower, upper;
+    std::uint32_t below = no_column;
+  };
+  OrId intern(const NodeKey& key, const Bounds2& bounds, std::uint32_t minority);
+
+  // Records what an expansion found. Splits are kept whose bound is below the node's upper.
+  void open(OrId id, const Expansion& found);
+  // Joins a split and its two children.
+  void attach(OrId parent, std::uint32_t split, OrId child0, OrId child1);
+  // Carries all changes to the root, deepest nodes first.
+  void propagate();
+
+  // The split with the least bound; the node must be open and unsolved.
+  [[nodiscard]] std::uint32_t least_split(OrId id) const;
+  // The position of a column among a node's splits.
+  [[nodiscard]] std::uint32_t find_split(OrId id, std::uint32_t column) const;
+
+  // States all invariants that can be seen from inside; for debug builds and tests.
+  [[nodiscard]] bool is_ok() const;
+
+ private:
+  struct Link {
+    OrId parent;
+    std::uint32_t split;
+    std::uint32_t next;
+  };
+
+  [[nodiscard]] OrNode& at(OrId id) { return *nodes_[static_cast<std::uint32_t>(id)]; }
+  [[nodiscard]] const OrNode& at(OrId id) const { return *nodes_[static_cast<std::uint32_t>(id)]; }
+  void mark(OrId id);
+  void refresh(OrId id, std::uint32_t split);
+  void close(OrId id);
+  void unlink(OrId child, OrId parent);
+  void drop_reference(OrId id);
+  void free_splits(OrNode& node);
+  void grow_table();
+
+  bool prune_;
+  bool free_solved_;
+  Arena node_memory_{sizeof(OrNode)};
+  Arena split_memory_{4 * sizeof(Split)};
+  std::vector<OrNode*> nodes_;
+  std::vector<std::uint32_t> free_nodes_;
+  std::vector<Link> links_;
+  std::uint32_t free_link_ = UINT32_MAX;
+  std::vector<std::uint32_t> buckets_;
+  std::vector<std::vector<OrId>> dirty_;  // by depth
+  std::vector<OrId> to_drop_;
+  std::int64_t n_alive_ = 0;
+};
+
+}  // namespace maptree

@@ -1,0 +1,177 @@
+// The pair scan, written once over a type of eight lanes and compiled once per instruction set.
+//
+// Lanes has I32 and I64 (eight values each) and static functions on them: load, store, splat,
+// add, sub, min, max, scale, gather, zero_unless_positive, at_least (a choice), sums; and
+// popcount_block. Only plain arrays and no inline function of the standard library are used here:
+// the linker keeps one copy of such a function, and it must not be one for a newer processor.
+#pragma once
+
+#include "../pair_kernel.hpp"
+
+namespace maptree {
+namespace {
+
+constexpr std::size_t width = 8;
+constexpr std::int64_t never = std::int64_t{1} << 61;  // Cost::infinity()
+
+// Counts columns from `first_column` (a multiple of `lanes`) on, where column `mask` is one; the
+// columns themselves for a null mask. Runs of one pattern are popcounted, then weighed.
+template <class L>
+void count(const PairScan& s, const std::uint32_t* mask, std::size_t first_column,
+           const PairCounts& out) {
+  const auto n_classes = static_cast<std::size_t>(s.n_classes);
+  for (std::size_t b = first_column; b < s.stride; b += lanes) {
+    for (std::size_t h = b; h < b + lanes; h += width) {
+      for (std::size_t k = 0; k < n_classes; ++k)
+        L::store(out.classes + k * s.stride + h, L::splat32(0));
+      if (!s.folded) continue;
+      L::store(out.distinct + h, L::splat32(0));
+      L::store(out.groups + h, L::splat64(0));
+      for (std::size_t k = 0; k < n_classes; ++k)
+        L::store(out.rest + k * s.stride + h, L::splat32(0));
+    }
+    for (std::size_t r = 0; r < s.n_runs; ++r) {
+      const PairRun& run = s.runs[r];
+      std::int32_t n[lanes];
+      L::popcount_block(s.words + b, s.stride, mask, run.first, run.last, n);
+      for (std::size_t h = 0; h < lanes; h += width) {
+        const auto rows = L::load(n + h);
+        const auto add = [&](std::int32_t* to, typename L::I32 value) {
+          L::store(to + b + h, L::add(L::load(to + b + h), value));
+        };
+        if (!s.folded) {
+          add(out.classes + static_cast<std::size_t>(run.unit_class) * s.stride, rows);
+          continue;
+        }
+        add(out.distinct, rows);
+        for (std::size_t k = 0; k < n_classes; ++k) {
+          if (run.weights[k] == 0) continue;
+          const auto weight = L::scale(rows, run.weights[k]);
+          add(out.classes + k * s.stride, weight);
+          if (run.group_floor == 0) add(out.rest + k * s.stride, weight);
+        }
+        if (run.group_floor != 0) {
+          std::int64_t* const to = out.groups + b + h;
+          L::store(to, L::add(L::load(to), L::scale(L::widen(rows), run.group_floor)));
+        }
+      }
+    }
+  }
+}
+
+// Of the counts over the node, over i, over j and over both, those of the four quadrants
+// q = 2 * (value of i) + (value of j), the grandchildren of the pair.
+template <class L, class T>
+void quadrants(T total, T of_i, T of_j, T both, T* q) {
+  q[3] = both;
+  q[2] = L::sub(of_i, both);
+  q[1] = L::sub(of_j, both);
+  q[0] = L::sub(L::sub(total, of_i), q[1]);
+}
+
+template <class L, bool Folded>
+void scan_row(const PairScan& s, std::size_t i) {
+  using I32 = typename L::I32;
+  using I64 = typename L::I64;
+  count<L>(s, s.words + i, (i + 1) / lanes * lanes, s.both);
+
+  const auto n_classes = static_cast<std::size_t>(s.n_classes);
+  const I32 one = L::splat32(1), min_leaf = L::splat32(s.min_leaf);
+  const I32 splittable = L::splat32(2 * s.min_leaf), cap = L::splat32(s.floor_cap);
+  const I64 zero = L::splat64(0), infinite = L::splat64(never);
+  const I64 stop_lower = L::splat64(s.stop_lower), stop_upper = L::splat64(s.stop_upper);
+  const I32 copies_i = L::splat32(s.multiplicity[i]);
+  I64 lower[2] = {infinite, infinite}, upper[2] = {infinite, infinite};
+  I32 varying[2] = {L::splat32(0), L::splat32(0)};
+
+  for (std::size_t j = (i + 1) / width * width; j < s.stride; j += width) {
+    // Counts and the two parts of the likelihood (posterior.hpp) of each quadrant.
+    I32 n[4], c[4];
+    I64 mixed[4], pure[4];
+    for (int q = 0; q < 4; ++q) {
+      n[q] = L::splat32(0);
+      mixed[q] = pure[q] = zero;
+    }
+    for (std::size_t k = 0; k < n_classes; ++k) {
+      const std::int32_t* const of = s.one.classes + k * s.stride;
+      quadrants<L>(L::splat32(s.total.classes[k]), L::splat32(of[i]), L::load(of + j),
+                   L::load(s.both.classes + k * s.stride + j), c);
+      for (int q = 0; q < 4; ++q) {
+        n[q] = L::add(n[q], c[q]);
+        mixed[q] = L::add(mixed[q], L::gather(s.mixed[k], c[q]));
+        pure[q] = L::add(pure[q], L::gather(s.pure[k], c[q]));
+      }
+    }
+    I32 rows[4];  // distinct rows, where they are known
+    if constexpr (Folded) {
+      quadrants<L>(L::splat32(*s.total.distinct), L::splat32(s.one.distinct[i]),
+                   L::load(s.one.distinct + j), L::load(s.both.distinct + j), rows);
+      if (*s.total.groups != 0) {
+        I64 apart[4];
+        quadrants<L>(L::splat64(*s.total.groups), L::splat64(s.one.groups[i]),
+                     L::load(s.one.groups + j), L::load(s.both.groups + j), apart);
+        for (std::size_t k = 0; k < n_classes; ++k) {
+          const std::int32_t* const of = s.one.rest + k * s.stride;
+          quadrants<L>(L::splat32(s.total.rest[k]), L::splat32(of[i]), L::load(of + j),
+                       L::load(s.both.rest + k * s.stride + j), c);
+          for (int q = 0; q < 4; ++q) apart[q] = L::add(apart[q], L::gather(s.pure[k], c[q]));
+        }
+        for (int q = 0; q < 4; ++q) pure[q] = L::max(pure[q], apart[q]);
+      }
+    } else {
+      for (int q = 0; q < 4; ++q) rows[q] = n[q];
+    }
+
+    // Lower bound and leaf cost of each grandchild (bounds.hpp).
+    I64 low[4], high[4];
+    for (int q = 0; q < 4; ++q) {
+      const I64 leaf = L::sub(L::gather(s.rising, n[q]), mixed[q]);
+      const I64 split = L::add(L::gather(s.floor, L::min(rows[q], cap)), pure[q]);
+      const I64 stop = L::add(leaf, L::at_least(one, rows[q], zero, stop_lower));
+      low[q] = L::min(stop, L::at_least(n[q], splittable, split, infinite));
+      high[q] = L::add(leaf, L::at_least(one, rows[q], zero, stop_upper));
+    }
+
+    // Child (i, 1) split by j has the parts 3 and 2, child (j, 1) split by i 3 and 1, and so on.
+    // A lane with j <= i repeats a pair: harmless to a minimum, masked in the count of columns.
+    I64 bar[4];  // infinite where a quadrant is too small to be a leaf
+    for (int q = 0; q < 4; ++q) bar[q] = L::at_least(n[q], min_leaf, zero, infinite);
+    const I32 copies_j = L::after(i, j, L::load(s.multiplicity + j));
+    const I32 copies = L::after(i, j, copies_i);
+    for (std::size_t side = 0; side < 2; ++side) {
+      const std::size_t same = 3 * side, of_i = side + 1, of_j = 2 - side;
+      const I64 bar_i = L::max(bar[same], bar[of_i]), bar_j = L::max(bar[same], bar[of_j]);
+      lower[side] = L::min(lower[side], L::max(bar_i, L::add(low[same], low[of_i])));
+      upper[side] = L::min(upper[side], L::max(bar_i, L::add(high[same], high[of_i])));
+      std::int64_t *const lower_j = s.lower[side] + j, *const upper_j = s.upper[side] + j;
+      L::store(lower_j, L::min(L::load(lower_j), L::max(bar_j, L::add(low[same], low[of_j]))));
+      L::store(upper_j, L::min(L::load(upper_j), L::max(bar_j, L::add(high[same], high[of_j]))));
+      const I32 both_i = L::min(n[same], n[of_i]), both_j = L::min(n[same], n[of_j]);
+      varying[side] = L::add(varying[side], L::where_positive(both_i, copies_j));
+      std::int32_t* const varying_j = s.varying[side] + j;
+      L::store(varying_j, L::add(L::load(varying_j), L::where_positive(both_j, copies)));
+    }
+  }
+  for (std::size_t side = 0; side < 2; ++side) {
+    std::int64_t low = L::least(lower[side]), high = L::least(upper[side]);
+    if (low < s.lower[side][i]) s.lower[side][i] = low;
+    if (high < s.upper[side][i]) s.upper[side][i] = high;
+    s.varying[side][i] += L::sum(varying[side]);
+  }
+}
+
+template <class L>
+void scan_row_any(const PairScan& s, std::size_t i) {
+  if (s.folded)
+    scan_row<L, true>(s, i);
+  else
+    scan_row<L, false>(s, i);
+}
+
+template <class L>
+void count_columns(const PairScan& s, const PairCounts& out) {
+  count<L>(s, nullptr, 0, out);
+}
+
+}  // namespace
+}  // namespace maptree

@@ -1,0 +1,246 @@
+#include "node_view.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+
+#include "transpose.hpp"
+
+namespace maptree {
+
+namespace {
+
+constexpr std::uint32_t no_slot = UINT32_MAX;
+constexpr std::size_t half_bits = 32;
+
+[[nodiscard]] std::size_t whole_lanes(std::size_t n) { return (n + lanes - 1) / lanes * lanes; }
+
+}  // namespace
+
+void NodeView::Buffers::resize(std::size_t n_classes, std::size_t stride) {
+  classes.resize(n_classes * stride);
+  rest.resize(n_classes * stride);
+  distinct.resize(stride);
+  groups.resize(stride);
+  counts = {classes.data(), distinct.data(), rest.data(), groups.data()};
+}
+
+NodeView::NodeView(const Dataset& data, const Bounds& bounds, const Options& options)
+    : data_(data),
+      bounds_(bounds),
+      kernel_(pair_kernel(options.kernel)),
+      compact_(options.compact),
+      fold_columns_(options.fold_columns),
+      raw_stride_(data.halves_per_row() * half_bits) {
+  static_assert(half_bits % lanes == 0);
+  raw_one_.resize(static_cast<std::size_t>(data.n_classes()), raw_stride_);
+  hash_.resize(raw_stride_);
+  table_.resize(std::bit_ceil(2 * raw_stride_));
+}
+
+void NodeView::load(const RowSet& rows) {
+  pack_rows(rows);
+  transpose_rows();
+
+  // Totals, then every column at once.
+  const auto n_classes = static_cast<std::size_t>(data_.n_classes());
+  total_.clear(n_classes);
+  for (const PairRun& run : runs_) {
+    std::int32_t n = 0;
+    for (std::size_t i = run.first * half_bits; i < run.last * half_bits; ++i)
+      n += slots_[i] != no_slot ? 1 : 0;
+    total_.add({run.weights, n_classes}, n, run.group_floor);
+  }
+  PairScan scan;
+  scan.words = raw_.data();
+  scan.stride = raw_stride_;
+  scan.runs = runs_.data();
+  scan.n_runs = runs_.size();
+  scan.n_classes = data_.n_classes();
+  scan.folded = folded_;
+  kernel_.count_columns(scan, raw_one_.counts);
+  find_columns();
+}
+
+void NodeView::pack_rows(const RowSet& rows) {
+  slots_.clear();
+  runs_.clear();
+  folded_ = false;
+  for (std::size_t s = 0; s < data_.segments().size(); ++s) {
+    const Segment& segment = data_.segments()[s];
+    PairRun run;
+    run.first = static_cast<std::uint32_t>(slots_.size() / half_bits);
+    for (std::size_t w = segment.first_word; w < segment.first_word + segment.n_words; ++w) {
+      const Word word = rows.word(w);
+      if (compact_) {
+        for_each_slot(word, w * word_bits,
+                      [&](std::size_t slot) { slots_.push_back(static_cast<std::uint32_t>(slot)); });
+      } else {
+        for (std::size_t b = 0; b < word_bits; ++b)
+          slots_.push_back(((word >> b) & 1) != 0 ? static_cast<std::uint32_t>(w * word_bits + b)
+                                                  : no_slot);
+      }
+    }
+    slots_.resize((slots_.size() + half_bits - 1) / half_bits * half_bits, no_slot);
+    run.last = static_cast<std::uint32_t>(slots_.size() / half_bits);
+    if (run.first == run.last) continue;
+    run.unit_class = segment.unit_class;
+    run.weights = segment.counts.data();
+    run.impure = segment.impure;
+    run.group_floor = bounds_.group_floor(s).units();
+    folded_ = folded_ || run.unit_class < 0;
+    runs_.push_back(run);
+  }
+  const auto first = std::find_if(slots_.begin(), slots_.end(),
+                                  [](std::uint32_t slot) { return slot != no_slot; });
+  assert(first != slots_.end());
+  first_row_ = data_.row(*first);
+}
+
+void NodeView::transpose_rows() {
+  raw_.resize(n_half_words() * raw_stride_);
+  const std::size_t halves = data_.halves_per_row();
+  std::uint32_t block[half_bits];
+  const std::uint32_t* from[half_bits];
+  for (std::size_t w = 0; w < n_half_words(); ++w) {
+    for (std::size_t r = 0; r < half_bits; ++r) {
+      const std::uint32_t slot = slots_[w * half_bits + r];
+      from[r] = slot == no_slot ? first_row_ : data_.row(slot);  // an absent row is all 0
+    }
+    for (std::size_t h = 0; h < halves; ++h) {
+      const std::uint32_t base = first_row_[h];
+      for (std::size_t r = 0; r < half_bits; ++r) block[r] = from[r][h] ^ base;
+      transpose_32x32(block);
+      std::copy(block, block + half_bits, &raw_[w * raw_stride_ + h * half_bits]);
+    }
+  }
+}
+
+bool NodeView::same_words(std::size_t a, std::size_t b) const {
+  for (std::size_t w = 0; w < n_half_words(); ++w)
+    if (raw_[w * raw_stride_ + a] != raw_[w * raw_stride_ + b]) return false;
+  return true;
+}
+
+void NodeView::find_columns() {
+  columns_.clear();
+  varying_ = 0;
+  if (fold_columns_) {
+    std::fill(hash_.begin(), hash_.end(), 0);
+    for (std::size_t w = 0; w < n_half_words(); ++w)
+      for (std::size_t c = 0; c < raw_stride_; ++c)
+        hash_[c] = (hash_[c] ^ raw_[w * raw_stride_ + c]) * 0x9e3779b97f4a7c15ULL;
+    std::fill(table_.begin(), table_.end(), no_slot);
+  }
+  const std::size_t mask = table_.size() - 1;
+  for (std::uint32_t c = 0; c < data_.n_columns(); ++c) {
+    bool constant = true;
+    for (std::size_t k = 0; k < total_.classes.size() && constant; ++k)
+      constant = raw_one_.classes[k * raw_stride_ + c] == 0;
+    if (constant) continue;
+    const std::int32_t copies = data_.multiplicity(c);
+    varying_ += copies;
+    if (fold_columns_) {
+      std::size_t at = (hash_[c] >> 32) & mask;
+      while (table_[at] != no_slot && (hash_[columns_[table_[at]].dataset] != hash_[c] ||
+                                       !same_words(columns_[table_[at]].dataset, c)))
+        at = (at + 1) & mask;
+      if (table_[at] != no_slot) {
+        columns_[table_[at]].multiplicity += copies;
+        continue;
+      }
+      table_[at] = static_cast<std::uint32_t>(columns_.size());
+    }
+    columns_.push_back({c, copies, ((first_row_[c / half_bits] >> (c % half_bits)) & 1) != 0});
+  }
+}
+
+void NodeView::count_side(std::size_t c, int side, SetCounts& out) const {
+  const std::size_t at = columns_[c].dataset;
+  const std::size_t n_classes = total_.classes.size();
+  out.classes.resize(n_classes);
+  out.rest.resize(n_classes);
+  out.weight = out.distinct = 0;
+  for (std::size_t k = 0; k < n_classes; ++k) {
+    const std::int32_t one = raw_one_.classes[k * raw_stride_ + at];
+    const std::int32_t rest = folded_ ? raw_one_.rest[k * raw_stride_ + at] : one;
+    out.classes[k] = side == 1 ? one : total_.classes[k] - one;
+    out.rest[k] = side == 1 ? rest : total_.rest[k] - rest;
+    out.weight += out.classes[k];
+  }
+  out.groups = 0;
+  out.distinct = out.weight;
+  if (!folded_) return;
+  out.groups = side == 1 ? raw_one_.groups[at] : total_.groups - raw_one_.groups[at];
+  out.distinct = side == 1 ? raw_one_.distinct[at] : total_.distinct - raw_one_.distinct[at];
+}
+
+void NodeView::count_both(std::size_t c, int side, std::size_t d, SetCounts& out) const {
+  out.clear(total_.classes.size());
+  const std::uint32_t flip = side == 1 ? 0 : ~0u;
+  for (const PairRun& run : runs_) {
+    std::int32_t n = 0;
+    for (std::size_t w = run.first; w < run.last; ++w) {
+      const std::uint32_t* words = &raw_[w * raw_stride_];
+      n += std::popcount((words[columns_[c].dataset] ^ flip) & words[columns_[d].dataset]);
+    }
+    out.add({run.weights, total_.classes.size()}, n, run.group_floor);
+  }
+}
+
+PairScan& NodeView::arrange(std::span<const std::uint32_t> order) {
+  const auto n_classes = static_cast<std::size_t>(data_.n_classes());
+  const std::size_t stride = whole_lanes(order.size());
+  one_.resize(n_classes, stride);
+  both_.resize(n_classes, stride);
+  words_.assign(n_half_words() * stride, 0);
+  for (std::size_t w = 0; w < n_half_words(); ++w)
+    for (std::size_t p = 0; p < order.size(); ++p)
+      words_[w * stride + p] = raw_[w * raw_stride_ + columns_[order[p]].dataset];
+
+  multiplicity_.assign(stride, 0);
+  const auto pick = [&](std::vector<std::int32_t>& to, const std::vector<std::int32_t>& from,
+                        std::size_t k) {
+    for (std::size_t p = 0; p < stride; ++p)
+      to[k * stride + p] =
+          p < order.size() ? from[k * raw_stride_ + columns_[order[p]].dataset] : 0;
+  };
+  for (std::size_t k = 0; k < n_classes; ++k) pick(one_.classes, raw_one_.classes, k);
+  for (std::size_t p = 0; p < order.size(); ++p)
+    multiplicity_[p] = columns_[order[p]].multiplicity;
+  if (folded_) {
+    for (std::size_t k = 0; k < n_classes; ++k) pick(one_.rest, raw_one_.rest, k);
+    pick(one_.distinct, raw_one_.distinct, 0);
+    for (std::size_t p = 0; p < stride; ++p)
+      one_.groups[p] = p < order.size() ? raw_one_.groups[columns_[order[p]].dataset] : 0;
+  }
+  for (int side = 0; side < 2; ++side) {
+    lower_[side].assign(stride, Cost::infinity().units());
+    upper_[side].assign(stride, Cost::infinity().units());
+    varying_of_[side].assign(stride, 0);
+    scan_.lower[side] = lower_[side].data();
+    scan_.upper[side] = upper_[side].data();
+    scan_.varying[side] = varying_of_[side].data();
+  }
+  scan_.words = words_.data();
+  scan_.stride = stride;
+  scan_.runs = runs_.data();
+  scan_.n_runs = runs_.size();
+  scan_.n_classes = data_.n_classes();
+  scan_.folded = folded_;
+  scan_.one = one_.counts;
+  scan_.both = both_.counts;
+  scan_.total = {total_.classes.data(), &total_.distinct, total_.rest.data(), &total_.groups};
+  scan_.multiplicity = multiplicity_.data();
+  return scan_;
+}
+
+std::size_t NodeView::bytes() const {
+  const auto of = [](const auto& v) { return v.capacity() * sizeof(v[0]); };
+  std::size_t total = of(slots_) + of(raw_) + of(words_) + of(hash_) + of(table_) + of(columns_);
+  for (const Buffers* b : {&raw_one_, &one_, &both_})
+    total += of(b->classes) + of(b->distinct) + of(b->rest) + of(b->groups);
+  return total + 2 * (of(lower_[0]) + of(upper_[0]) + of(varying_of_[0])) + of(multiplicity_);
+}
+
+}  // namespace maptree

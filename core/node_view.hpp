@@ -1,0 +1,89 @@
+// NodeView: one node's rows, repacked so that only they are touched while its children are looked
+// at, and its columns, one per partition of these rows.
+//
+// The rows of each segment become half words of their own (a run), columns lie side by side:
+// words[w * stride + column], so that one vector instruction handles the same half word of many.
+// Columns are taken relative to the first row: its value is 0 in every column. Equal and
+// complementary columns are then equal words, and a constant column is empty.
+//
+// Use: view.load(rows); ... view.raw columns ...; view.arrange(order) makes the words for scanning.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "bounds.hpp"
+#include "dataset.hpp"
+#include "options.hpp"
+#include "pair_kernel.hpp"
+
+namespace maptree {
+
+class NodeView {
+ public:
+  NodeView(const Dataset& data, const Bounds& bounds, const Options& options);
+
+  struct Column {
+    std::uint32_t dataset = 0;      // the column of the dataset
+    std::int32_t multiplicity = 0;  // of the caller's columns that part these rows alike
+    bool flipped = false;           // value 1 here is value 0 there
+  };
+
+  // Repacks the rows and finds the columns that vary on them.
+  void load(const RowSet& rows);
+  [[nodiscard]] const std::vector<Column>& columns() const { return columns_; }
+  [[nodiscard]] std::int64_t varying() const { return varying_; }
+  [[nodiscard]] const SetCounts& total() const { return total_; }
+  // Counts of the rows where column c has value `side` (relative to the first row).
+  void count_side(std::size_t c, int side, SetCounts& out) const;
+  // Counts of the rows where column c has value `side` and column d has value 1.
+  void count_both(std::size_t c, int side, std::size_t d, SetCounts& out) const;
+
+  // Puts the columns in this order and returns what the pair kernel needs but the tables; columns
+  // keep their numbers in `columns()`, the scan's are positions in `order`.
+  PairScan& arrange(std::span<const std::uint32_t> order);
+  [[nodiscard]] std::size_t n_half_words() const { return slots_.size() / 32; }
+  [[nodiscard]] std::size_t bytes() const;
+
+ private:
+  struct Buffers {  // PairCounts with their memory
+    std::vector<std::int32_t> classes, distinct, rest;
+    std::vector<std::int64_t> groups;
+    PairCounts counts;
+    void resize(std::size_t n_classes, std::size_t stride);
+  };
+
+  void pack_rows(const RowSet& rows);
+  void transpose_rows();
+  void find_columns();
+  [[nodiscard]] bool same_words(std::size_t a, std::size_t b) const;
+
+  const Dataset& data_;
+  const Bounds& bounds_;
+  const PairKernel& kernel_;
+  bool compact_;
+  bool fold_columns_;
+
+  std::vector<std::uint32_t> slots_;  // rows by half word; no_slot where there is none
+  std::vector<PairRun> runs_;
+  const std::uint32_t* first_row_ = nullptr;
+  bool folded_ = false;
+  std::size_t raw_stride_ = 0;
+  std::vector<std::uint32_t> raw_;  // all columns of the dataset
+  Buffers raw_one_;
+  std::vector<std::uint64_t> hash_;
+  std::vector<std::uint32_t> table_;
+  std::vector<Column> columns_;
+  std::int64_t varying_ = 0;
+  SetCounts total_;
+
+  std::vector<std::uint32_t> words_;  // the arranged columns
+  std::vector<std::int32_t> multiplicity_;
+  Buffers one_, both_;
+  std::vector<std::int64_t> lower_[2], upper_[2];
+  std::vector<std::int32_t> varying_of_[2];
+  PairScan scan_;
+};
+
+}  // namespace maptree

@@ -1,0 +1,77 @@
+// Posterior: the prior over trees and the Dirichlet-multinomial likelihood of leaves, as tables.
+//
+// cost(tree) = sum over inner nodes of split(d) + log_columns(|V|)
+//            + sum over leaves of (|V| > 0 ? stop(d) : 0) + leaf(counts).
+//
+// Every table entry is rounded once, and in such a way that the two inequalities the bounds rest on
+// hold exactly between the rounded numbers, with no slack (docs/design/bounds.md):
+//   P1  leaf(c) >= sum_k pure_k(c_k)              mixing classes never pays
+//   P2  pure_k(a + b) <= pure_k(a) + pure_k(b)    parting one class never pays
+// For this pure_k and rising are sums of rounded steps, the steps kept monotone:
+//   pure_k(c)  = sum_{t<c} log((t + R) / (t + rho_k))    concave
+//   rising(n)  = sum_{t<n} log(t + R)                    convex
+//   leaf(c)    = sum_k pure_k(c_k) + rising(n) - sum_k rising(c_k)
+// with R = sum rho, which is -log(B(c + rho) / B(rho)) up to rounding.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "cost.hpp"
+#include "dataset.hpp"
+
+namespace maptree {
+
+inline constexpr double min_rho = 1e-9;  // beyond these a step of the tables is not exact enough
+inline constexpr double max_rho = 1e9;
+
+struct Prior {
+  double alpha = 0.95;      // p_split(d) = alpha * (1 + d)^-beta; 0 < alpha < 1
+  double beta = 0.5;        // >= 0
+  std::vector<double> rho;  // one per class, min_rho to max_rho
+};
+
+class Posterior {
+ public:
+  // Throws std::invalid_argument for a prior out of range.
+  Posterior(const Prior& prior, const Dataset& data);
+
+  [[nodiscard]] int n_classes() const { return static_cast<int>(pure_.size()); }
+  [[nodiscard]] Cost split(std::size_t depth) const { return split_[clamp(depth)]; }
+  [[nodiscard]] Cost stop(std::size_t depth) const { return stop_[clamp(depth)]; }
+  [[nodiscard]] Cost log_columns(std::int64_t n) const {
+    return Cost(log_columns_[static_cast<std::size_t>(n)]);
+  }
+  [[nodiscard]] Cost leaf(std::span<const std::int64_t> counts) const;
+  [[nodiscard]] Cost pure(int k, std::int64_t count) const {
+    return Cost(pure_[static_cast<std::size_t>(k)][static_cast<std::size_t>(count)]);
+  }
+  // A lower bound on what a group of identical rows adds to any leaf: its maximum likelihood
+  // cost, rounded below by more than all roundings of the tables it is compared with.
+  [[nodiscard]] Cost group_floor(std::span<const std::int32_t> counts) const;
+
+  // The raw tables, for the kernels: leaf(c) = rising[n] - sum_k mixed_k[c_k].
+  [[nodiscard]] const std::int64_t* rising_table() const { return rising_.data(); }
+  [[nodiscard]] const std::int64_t* mixed_table(int k) const {
+    return mixed_[static_cast<std::size_t>(k)].data();
+  }
+  [[nodiscard]] const std::int64_t* pure_table(int k) const {
+    return pure_[static_cast<std::size_t>(k)].data();
+  }
+  // Depths are at most this: no path tests a column twice, nor parts more rows than there are.
+  [[nodiscard]] std::size_t max_depth() const { return split_.size() - 1; }
+  [[nodiscard]] std::size_t bytes() const;
+
+ private:
+  [[nodiscard]] std::size_t clamp(std::size_t d) const { return d < split_.size() ? d : max_depth(); }
+
+  std::vector<Cost> split_;
+  std::vector<Cost> stop_;
+  std::vector<std::int64_t> log_columns_;
+  std::vector<std::int64_t> rising_;
+  std::vector<std::vector<std::int64_t>> pure_;
+  std::vector<std::vector<std::int64_t>> mixed_;  // rising - pure
+};
+
+}  // namespace maptree

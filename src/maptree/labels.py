@@ -1,0 +1,143 @@
+"""Reading y: from labels of any type to class numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Number
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.utils.validation import column_or_1d
+
+
+def read_labels(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    """Return the distinct labels in sorted order, and each row's position among them.
+
+    >>> read_labels(["yes", "no", "yes"], 3)
+    (array(['no', 'yes'], dtype=object), array([1, 0, 1], dtype=int32))
+    """
+    labels = _as_column(y, n_rows)
+    _refuse_unusable(labels)
+    try:
+        classes, codes = np.unique(labels, return_inverse=True)
+    except TypeError:
+        raise TypeError(
+            f"y has labels of type {type(labels[0]).__name__}, which cannot be put in order: "
+            "convert them to str or int first."
+        ) from None
+    return classes, codes.astype(np.int32)
+
+
+def class_numbers(y: Any, n_rows: int, n_classes: int) -> NDArray[np.int32]:
+    """Return class numbers for a tree with ``n_classes`` classes.
+
+    >>> class_numbers(["b", "a"], 2, n_classes=2)
+    array([1, 0], dtype=int32)
+    >>> class_numbers([2, 0], 2, n_classes=3)
+    array([2, 0], dtype=int32)
+    """
+    classes, codes = read_labels(y, n_rows)
+    if len(classes) == n_classes:
+        return codes
+    if classes.dtype.kind in "iu" and classes[0] >= 0 and classes[-1] < n_classes:
+        return classes[codes].astype(np.int32)
+    raise ValueError(
+        f"y has {len(classes)} distinct labels but the tree has {n_classes} classes: pass all "
+        f"classes, or class numbers from 0 to {n_classes - 1}."
+    )
+
+
+def _as_column(y: Any, n_rows: int) -> NDArray[Any]:
+    if y is None:
+        raise ValueError(
+            "MAPTreeClassifier requires y to be passed, but the target y is None: "
+            "pass one label per row."
+        )
+    if issparse(y):
+        raise TypeError("y is a sparse matrix: pass the labels as an array, y.toarray().ravel().")
+    labels: NDArray[Any] = np.asarray(y)
+    if isinstance(y, (list, tuple)) and labels.ndim == 1:
+        # Once more as objects: numpy has turned [1, "a"] into words without a word.
+        labels = np.empty(len(y), dtype=object)
+        labels[:] = y
+    if labels.ndim > 2 or (labels.ndim == 2 and labels.shape[1] != 1):
+        raise ValueError(
+            f"y should be a 1d array, got an array of shape {labels.shape} instead: "
+            "pass one label per row; several outputs are not supported."
+        )
+    column: NDArray[Any] = column_or_1d(labels, warn=True)
+    if len(column) != n_rows:
+        raise ValueError(
+            f"X has {n_rows} rows but y has {len(column)} labels: pass one label per row."
+        )
+    return _plain(column) if column.dtype.kind == "O" else column
+
+
+def _family(label: object) -> str:
+    """Name the kind of a label; labels of one column are all of one kind."""
+    if isinstance(label, (bool, np.bool_)):
+        return "bool"
+    if isinstance(label, str):
+        return "str"
+    if isinstance(label, Number):
+        return "number"
+    return type(label).__name__
+
+
+def _plain(labels: NDArray[np.object_]) -> NDArray[Any]:
+    """Turn an array of objects into numbers where it holds numbers; refuse mixtures and holes."""
+    first_row: dict[str, int] = {}
+    for kind in dict.fromkeys(map(type, labels)):
+        row = next(i for i, label in enumerate(labels) if type(label) is kind)
+        first_row.setdefault(_family(labels[row]), row)
+    missing = _first(labels, lambda label: label is None or str(label) in ("<NA>", "NaT", "nan"))
+    if missing is not None and not isinstance(labels[missing], str):
+        raise ValueError(
+            f"y has a missing label at row {missing} ({labels[missing]!r}; NaN is no class): "
+            "drop the row or give it a label."
+        )
+    if len(first_row) > 1:
+        examples = ", ".join(f"{labels[row]!r} at row {row}" for row in first_row.values())
+        raise TypeError(
+            f"y has labels of mixed types ({examples}): convert them all to one type, such as str."
+        )
+    if first_row.keys() & {"bool", "number"}:
+        return np.array(labels.tolist())
+    return labels
+
+
+def _first(labels: NDArray[Any], test: Callable[[Any], bool]) -> int | None:
+    return next((row for row, label in enumerate(labels) if test(label)), None)
+
+
+def _refuse_unusable(labels: NDArray[Any]) -> None:
+    if len(labels) == 0:
+        raise ValueError("y is empty: pass one label per row.")
+    kind = labels.dtype.kind
+    if kind == "c":
+        raise ValueError("Complex data not supported: y has complex labels. Pass real ones.")
+    if kind in "SV" or (kind == "O" and isinstance(labels[0], bytes)):
+        raise TypeError(
+            f"y has labels of bytes, such as {labels[0]!r}: decode them to str, as scikit-learn's "
+            "scores ask for."
+        )
+    if kind in "Mm" and np.isnat(labels).any():
+        raise ValueError(f"y has a missing label at row {int(np.argmax(np.isnat(labels)))}.")
+    if kind != "f":
+        return
+    bad = ~np.isfinite(labels)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(
+            f"y has {labels[row]!s} at row {row} (NaN and inf are no classes): "
+            "drop the row or give it a label."
+        )
+    bad = labels != np.floor(labels)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(
+            f"Unknown label type: continuous. y has {labels[row]!s} at row {row}, but a class is "
+            "a whole number or a word: bin the values into classes, or use a regressor."
+        )

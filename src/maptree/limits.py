@@ -1,0 +1,110 @@
+"""The budgets of a search, as the user writes them and as the core takes them."""
+
+from __future__ import annotations
+
+import math
+import re
+from numbers import Integral, Real
+
+# Counts are kept in 26 bits or more throughout; one bit is left for sums of two.
+MAX_TOTAL_WEIGHT = 2**25
+
+_UNITS = {"": 1, "b": 1}
+_UNITS.update({f"{letter}b": 1000**power for power, letter in enumerate("kmgt", start=1)})
+_UNITS.update({f"{letter}ib": 1024**power for power, letter in enumerate("kmgt", start=1)})
+_SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*([a-z]*)\s*", re.IGNORECASE)
+
+
+def whole_number(name: str, value: object, least: int) -> int:
+    """Return a parameter that must be a whole number of at least ``least``.
+
+    >>> whole_number("min_samples_leaf", 5, least=1)
+    5
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name}={value!r} is not a whole number: pass an int of at least {least}.")
+    if value < least:
+        raise ValueError(f"{name}={value!r} is too small: pass an int of at least {least}.")
+    return int(value)
+
+
+def real_number(name: str, value: object, remedy: str) -> float:
+    """Return a parameter that must be a finite number.
+
+    >>> real_number("beta", 1, "pass a number of at least 0")
+    1.0
+    """
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name}={value!r} is not a number: {remedy}.")
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError(f"{name}={value!r} is not finite: {remedy}.")
+    return number
+
+
+def time_limit(value: object) -> float:
+    """Return a time limit in seconds; None, until proved, is infinite.
+
+    >>> time_limit(2), time_limit(None)
+    (2.0, inf)
+    """
+    if value is None:
+        return math.inf
+    remedy = "pass seconds as a number above 0, or None to search until the tree is proved"
+    seconds = real_number("time_limit", value, remedy)
+    if seconds <= 0:
+        raise ValueError(f"time_limit={value!r} leaves no time: {remedy}.")
+    return seconds
+
+
+def max_expansions(value: object) -> int:
+    """Return a limit on expansions as the core takes it; -1 is none.
+
+    >>> max_expansions(1000), max_expansions(None)
+    (1000, -1)
+    """
+    return -1 if value is None else whole_number("max_expansions", value, least=1)
+
+
+def memory_limit(value: object) -> int:
+    """Return a memory limit in bytes; -1 is none.
+
+    Text is a number and a unit: kB, MB, GB, TB in thousands, KiB, MiB, GiB, TiB in 1024s,
+    in upper or lower case.
+
+    >>> memory_limit("4GiB"), memory_limit("1.5 MB"), memory_limit(None)
+    (4294967296, 1500000, -1)
+    """
+    if value is None:
+        return -1
+    remedy = 'pass bytes as an int, or text such as "4GiB" or "500MB"'
+    if isinstance(value, str):
+        match = _SIZE.fullmatch(value)
+        unit = match.group(2).lower() if match else ""
+        if match is None or unit not in _UNITS:
+            raise ValueError(f"memory_limit={value!r} is not a size: {remedy}.")
+        size = int(float(match.group(1)) * _UNITS[unit])
+    elif isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"memory_limit={value!r} is not a size: {remedy}.")
+    else:
+        size = int(value)
+    if size <= 0:
+        raise ValueError(f"memory_limit={value!r} is no memory at all: {remedy}.")
+    if size >= 2**63:
+        raise ValueError(f"memory_limit={value!r} is beyond any machine: {remedy}.")
+    return size
+
+
+def total_weight(total: int) -> int:
+    """Return the number of rows, repetitions counted, if the search can count that far.
+
+    >>> total_weight(1000)
+    1000
+    """
+    if total > MAX_TOTAL_WEIGHT:
+        raise ValueError(
+            f"The rows count {total:,} with their weights, more than the {MAX_TOTAL_WEIGHT:,} "
+            "that fit without counts that would overflow: draw a sample of the rows, or divide "
+            "the weights by a common factor."
+        )
+    return total

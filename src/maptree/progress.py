@@ -1,0 +1,141 @@
+"""Progress of a running search: for the user's callback, and as a line on the terminal."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TextIO
+
+from maptree import _core
+
+# Seconds between lines where the output is not a terminal.
+_LINE_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The state of a running search, as ``callback`` receives it.
+
+    Attributes
+    ----------
+    seconds : float
+        Since the beginning of ``fit``.
+    expansions, subproblems : int
+        Work done so far.
+    log_posterior : float
+        Of the best tree so far.
+    log_posterior_bound : float
+        No tree has a log posterior above this.
+    gap : float
+        ``log_posterior_bound - log_posterior``.
+    proved_depth : float
+        No tree of this depth or less is more probable than the best so far.
+    bytes : int
+        Memory held now.
+    """
+
+    seconds: float
+    expansions: int
+    subproblems: int
+    log_posterior: float
+    log_posterior_bound: float
+    gap: float
+    proved_depth: float
+    bytes: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.seconds:6.1f} s | {self.expansions:,} expansions | "
+            f"{self.log_posterior:.4f} <= best <= {self.log_posterior_bound:.4f} | "
+            f"gap {self.gap:.4f}"
+        )
+
+
+def depth_of(proved_depth: int) -> float:
+    """Return a proved depth as users see it: the core's -1 means every depth.
+
+    >>> depth_of(3), depth_of(-1)
+    (3, inf)
+    """
+    return math.inf if proved_depth < 0 else proved_depth
+
+
+class Monitor:
+    """What the core calls while it searches. A true answer stops it."""
+
+    def __init__(
+        self,
+        callback: Callable[[Progress], object] | None,
+        line: ProgressLine | None,
+        earlier_seconds: float,
+        held_bytes: int,
+    ) -> None:
+        self._callback = callback
+        self._line = line
+        self._earlier_seconds = earlier_seconds
+        self._held_bytes = held_bytes
+        self.stopped_by_callback = False
+
+    def __call__(self, now: _core.Progress) -> bool:
+        """Report, and answer whether to stop."""
+        try:
+            progress = Progress(
+                seconds=self._earlier_seconds + now.seconds,
+                expansions=now.expansions,
+                subproblems=now.subproblems,
+                log_posterior=-now.upper,
+                log_posterior_bound=-now.lower,
+                gap=max(0.0, now.upper - now.lower),
+                proved_depth=depth_of(now.proved_depth),
+                bytes=self._held_bytes + now.bytes,
+            )
+            if self._line is not None:
+                self._line.show(str(progress))
+            if self._callback is not None and self._callback(progress):
+                self.stopped_by_callback = True
+                return True
+        except KeyboardInterrupt:
+            # Ctrl-C that arrives while Python runs means the same as one that arrives in the
+            # search: stop, and keep the best tree.
+            return True
+        return False
+
+
+class ProgressLine:
+    r"""One line that is written over on a terminal; elsewhere a line every few seconds.
+
+    >>> import io
+    >>> out = io.StringIO()
+    >>> line = ProgressLine(out)
+    >>> line.show("not yet: no terminal, and the few seconds are not over")
+    >>> line.close("done")
+    >>> out.getvalue()
+    'done\n'
+    """
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = sys.stderr if stream is None else stream
+        self._terminal = self._stream.isatty()
+        self._width = 0
+        self._last = time.monotonic()
+
+    def show(self, text: str) -> None:
+        """Show the present state."""
+        if self._terminal:
+            # Padding wipes what a longer line left; a line feed would scroll.
+            self._stream.write("\r" + text.ljust(self._width))
+            self._width = len(text)
+        elif time.monotonic() - self._last >= _LINE_SECONDS:
+            self._stream.write(text + "\n")
+            self._last = time.monotonic()
+        else:
+            return
+        self._stream.flush()
+
+    def close(self, text: str) -> None:
+        """Show the last state and end the line."""
+        self._stream.write(("\r" if self._terminal else "") + text.ljust(self._width) + "\n")
+        self._stream.flush()

@@ -1,0 +1,140 @@
+"""One search: from a packed table to a tree, what is proved about it, and how the search went."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maptree import _core
+from maptree.certificate import Certificate
+from maptree.prior import Prior
+from maptree.progress import Monitor, Progress, ProgressLine, depth_of
+from maptree.scorer import NodeScores, score_nodes
+from maptree.tree import Tree
+
+_TRACE = np.dtype(
+    [
+        ("seconds", np.float64),
+        ("expansions", np.int64),
+        ("log_posterior", np.float64),
+        ("log_posterior_bound", np.float64),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is searched: the packed answers to the tests, class numbers, weights, prior."""
+
+    columns: NDArray[np.uint8]
+    codes: NDArray[np.int32]
+    weights: NDArray[np.int64] | None
+    prior: Prior
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory held outside the core while it searches."""
+        held = self.columns.nbytes + self.codes.nbytes
+        return held if self.weights is None else held + self.weights.nbytes
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Limits on all of ``fit``, and the constraints on trees; -1 and infinity mean none."""
+
+    seconds: float
+    expansions: int
+    memory: int
+    max_depth: int
+    min_samples_leaf: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a search found."""
+
+    tree: Tree
+    certificate: Certificate
+    trace: NDArray[Any]
+    gain: NDArray[np.float64]  # by node: what the log posterior would lose were it a leaf
+    stopped_by_callback: bool
+
+
+def find_tree(
+    problem: Problem,
+    budget: Budget,
+    callback: Callable[[Progress], object] | None,
+    line: ProgressLine | None,
+    started: float,
+) -> Outcome:
+    """Search within what is left of a budget that began to run at ``started``."""
+    prior = problem.prior
+    dataset = _core.Dataset(
+        problem.columns, len(problem.codes), problem.codes, problem.weights, len(prior.rho)
+    )
+    spent = time.perf_counter() - started
+    monitor = Monitor(callback, line, spent, problem.n_bytes)
+    result = _core.search(
+        dataset,
+        _core.Prior(prior.alpha, prior.beta, prior.rho),
+        _core.Options(max_depth=budget.max_depth, min_samples_leaf=budget.min_samples_leaf),
+        _core.Limits(
+            seconds=max(0.0, budget.seconds - spent),
+            max_expansions=budget.expansions,
+            memory=-1 if budget.memory < 0 else max(0, budget.memory - problem.n_bytes),
+        ),
+        None if callback is None and line is None else monitor,
+    )
+    seconds = time.perf_counter() - started
+    if line is not None:
+        line.close(_last_line(result, seconds))
+    tree = Tree(result.feature, result.left, result.right, result.counts)
+    scores = score_nodes(tree, problem.columns, problem.codes, problem.weights, prior)
+    _check(tree, result, scores)
+    certificate = Certificate(
+        status=result.status,
+        optimal=result.status == "optimal",
+        log_posterior=-result.upper,
+        log_posterior_bound=-result.lower,
+        gap=max(0.0, result.upper - result.lower),
+        proved_depth=depth_of(result.proved_depth),
+        expansions=result.expansions,
+        subproblems=result.subproblems,
+        seconds=seconds,
+        peak_bytes=result.peak_bytes + problem.n_bytes,
+    )
+    return Outcome(
+        tree, certificate, _trace(result, spent), scores.gain, monitor.stopped_by_callback
+    )
+
+
+def _check(tree: Tree, result: _core.Result, scores: NodeScores) -> None:
+    """Compare with the posterior's definition; a difference is our fault, not the caller's."""
+    wrong = abs(scores.cost - result.upper) > 1e-6 + 1e-9 * abs(result.upper)
+    if wrong or not np.array_equal(scores.counts, tree.counts):
+        raise RuntimeError(
+            f"The search reported log posterior {-result.upper!r} for a tree that has "
+            f"{-scores.cost!r}. This is a bug in maptree: please report it with the data."
+        )
+
+
+def _trace(result: _core.Result, earlier_seconds: float) -> NDArray[Any]:
+    trace = np.empty(len(result.trace), dtype=_TRACE)
+    trace["seconds"] = result.trace[:, 0] + earlier_seconds
+    trace["expansions"] = result.trace[:, 1]
+    trace["log_posterior"] = -result.trace[:, 3]
+    trace["log_posterior_bound"] = -result.trace[:, 2]
+    return trace
+
+
+def _last_line(result: _core.Result, seconds: float) -> str:
+    end = "proved" if result.status == "optimal" else result.status.replace("_", " ")
+    return (
+        f"{seconds:6.1f} s | {result.expansions:,} expansions | "
+        f"log posterior {-result.upper:.4f} | gap {result.upper - result.lower:.4f} | {end}"
+    )

@@ -1,0 +1,81 @@
+"""A fitted tree as text: indented, or as a list of rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maptree.leaf_probabilities import credible_interval, posterior_mean
+from maptree.tree import Tree
+from maptree.wording import TestWords
+
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class TreeText:
+    r"""A tree with all that its text needs: the words of its tests and classes, and the prior.
+
+    >>> tree = Tree([0, -1, -1], [1, -1, -1], [2, -1, -1], [[9, 8], [9, 0], [0, 8]])
+    >>> words = TestWords(["age"], np.array([0]), np.array([45.5]))
+    >>> text = TreeText(tree, words, ["no", "yes"], np.array([2.5, 2.5]))
+    >>> print(*text.rules(), sep="\n")
+    age <= 45.5  ->  yes 0.81 [0.56, 0.96], n = 8
+    age > 45.5  ->  no 0.82 [0.59, 0.97], n = 9
+    >>> print(text.export())
+    |-- age <= 45.5
+    |   yes 0.81 [0.56, 0.96], n = 8 (0 no, 8 yes)
+    |-- age > 45.5
+    |   no 0.82 [0.59, 0.97], n = 9 (9 no, 0 yes)
+    """
+
+    tree: Tree
+    words: TestWords
+    classes: Sequence[str]
+    rho: NDArray[np.float64]
+
+    def rules(self) -> list[str]:
+        """Return one rule per leaf: the condition, and what holds there."""
+        tree, rules = self.tree, []
+        stack: list[tuple[int, list[tuple[int, bool]]]] = [(0, [])]
+        while stack:
+            node, answers = stack.pop()
+            test = int(tree.feature[node])
+            if test < 0:
+                rules.append(f"{self.words.condition(answers)}  ->  {self._outcome(node)}")
+            else:  # the branch where the test holds comes out first
+                stack.append((int(tree.left[node]), [*answers, (test, False)]))
+                stack.append((int(tree.right[node]), [*answers, (test, True)]))
+        return rules
+
+    def export(self) -> str:
+        """Return the tree as indented text."""
+        tree, lines = self.tree, []
+        stack: list[tuple[int, int, str]] = [(0, 0, "")]
+        while stack:
+            node, depth, condition = stack.pop()
+            if condition:
+                lines.append(f"{'|   ' * (depth - 1)}|-- {condition}")
+            test = int(tree.feature[node])
+            if test < 0:
+                lines.append(f"{'|   ' * depth}{self._outcome(node)} ({self._counts(node)})")
+            else:
+                no, yes = (self.words.condition([(test, answer)]) for answer in (False, True))
+                stack.append((int(tree.left[node]), depth + 1, no))
+                stack.append((int(tree.right[node]), depth + 1, yes))
+        return "\n".join(lines)
+
+    def _outcome(self, node: int) -> str:
+        """Say which class is the most probable in a leaf, how probable, and from how many rows."""
+        counts = self.tree.counts[node : node + 1]
+        mean = posterior_mean(counts, self.rho)[0]
+        k = int(np.argmax(mean))
+        low, high = credible_interval(counts, self.rho, LEVEL)[0, k]
+        return f"{self.classes[k]} {mean[k]:.2f} [{low:.2f}, {high:.2f}], n = {counts.sum()}"
+
+    def _counts(self, node: int) -> str:
+        pairs = zip(self.tree.counts[node], self.classes, strict=True)
+        return ", ".join(f"{count} {name}" for count, name in pairs)

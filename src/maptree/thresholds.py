@@ -1,0 +1,107 @@
+"""Where to cut a column of numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def choose_cuts(
+    values: NDArray[np.float64],
+    codes: NDArray[np.int32] | None,
+    weights: NDArray[np.int64] | None,
+    limit: int,
+) -> NDArray[np.float64]:
+    """Return at most ``limit`` thresholds for a column, in increasing order.
+
+    A column of 0 and 1 gives one NaN, which stands for the test "is 1"; a constant column
+    nothing. See ``BinaryEncoder`` for which cuts are kept.
+
+    >>> choose_cuts(np.array([3.0, 1.0, 2.0, 2.0]), None, None, 16)
+    array([1.5, 2.5])
+    >>> choose_cuts(np.array([3.0, 1.0, 2.0, 2.0]), np.array([1, 0, 0, 0], np.int32), None, 16)
+    array([2.5])
+    """
+    if weights is not None and not weights.all():
+        kept = weights > 0
+        values, weights = values[kept], weights[kept]
+        codes = None if codes is None else codes[kept]
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    # Where a new value starts; between start i - 1 and start i lies cut i.
+    starts = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
+    if len(starts) == 0:
+        return np.empty(0)
+    if len(starts) == 1 and ordered[0] == 0.0 and ordered[-1] == 1.0:
+        return np.array([np.nan])
+    below = starts if weights is None else np.cumsum(weights[order])[starts - 1]
+    total = len(ordered) if weights is None else int(weights.sum())
+    if codes is not None:
+        useful = _class_can_change(codes[order], starts)
+        starts, below = starts[useful], below[useful]
+    if len(starts) > limit:
+        chosen = _by_quantile(below, total, limit)
+        starts = starts[chosen]
+    return _between(ordered[starts - 1], ordered[starts])
+
+
+def _class_can_change(codes: NDArray[np.int32], starts: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Tell for each cut whether the two values beside it are not pure in the same class.
+
+    A tree that cuts between two values pure in one class gains nothing over cutting at an end
+    of that run (Fayyad and Irani 1992, for convex impurities), and a run has 16 cuts to lose.
+    """
+    groups = np.concatenate([[0], starts])
+    low = np.minimum.reduceat(codes, groups)
+    high = np.maximum.reduceat(codes, groups)
+    same_pure: NDArray[np.bool_] = (
+        (low[:-1] == high[1:]) & (low[:-1] == high[:-1]) & (low[1:] == high[1:])
+    )
+    return ~same_pure
+
+
+def _by_quantile(below: NDArray[np.int64], total: int, limit: int) -> NDArray[np.intp]:
+    """Choose ``limit`` of the cuts so that the groups of rows between them are about even.
+
+    A stretch between two cuts that holds more than an even share is a group of its own, and the
+    other rows are shared out among the groups that are left, so that a column with one heavy
+    value still gets all its cuts where the other rows are.
+    """
+    stretches = np.diff(below, prepend=0, append=total).astype(np.float64)
+    groups = limit + 1
+    share = total / groups
+    while True:
+        heavy = stretches > share
+        fair = stretches[~heavy].sum() / (groups - heavy.sum())
+        if fair >= share:
+            break
+        share = fair
+    levelled = np.cumsum(np.minimum(stretches, share))[:-1]
+    targets = np.arange(1, groups) * share
+    right = np.clip(np.searchsorted(levelled, targets), 1, len(levelled) - 1)
+    nearest = np.where(targets - levelled[right - 1] <= levelled[right] - targets, right - 1, right)
+    # No stretch exceeds a share, so two targets meet at one cut only where they are equally near.
+    steps = np.arange(limit)
+    distinct = np.maximum.accumulate(nearest - steps) + steps
+    chosen: NDArray[np.intp] = np.minimum(distinct, len(below) - limit + steps)
+    return chosen
+
+
+def _between(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a threshold t with low <= t < high: the middle, in as few digits as are needed."""
+    # Half of each, not half of the sum or the difference: those overflow for huge values.
+    middle = low / 2 + high / 2
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        gap = high - low
+        digits = np.ceil(-np.log10(gap * 0.02))
+        scale = 10.0 ** np.abs(digits)
+        short = np.where(
+            digits > 0, np.rint(middle * scale) / scale, np.rint(middle / scale) * scale
+        )
+        # Beyond 2**53 the scaled number has no fraction to round; 10**22 is the last exact power.
+        exact = (np.abs(middle * scale) < 2.0**53) & (np.abs(digits) <= 22)
+        short = np.where(exact & (np.abs(short - middle) <= gap * 0.01), short, middle)
+    threshold = np.where((low <= short) & (short < high), short, middle)
+    # Between neighbouring floats the middle rounds to one of them; it must not be the upper one.
+    result: NDArray[np.float64] = np.where((low <= threshold) & (threshold < high), threshold, low)
+    return result

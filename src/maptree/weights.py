@@ -1,0 +1,55 @@
+"""Sample weights: how often each row counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maptree.limits import total_weight
+
+
+def read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.int64] | None:
+    """Return whole weights, one per row, or None where every row counts once.
+
+    A weight of w means w copies of the row, 0 leaves the row out. Other numbers have no meaning
+    in the posterior, whose likelihood counts rows, so they are refused rather than rounded.
+
+    >>> read_weights([1.0, 2.0, 0.0], 3)
+    array([1, 2, 0])
+    """
+    if sample_weight is None:
+        total_weight(n_rows)
+        return None
+    given = np.asarray(sample_weight)
+    if given.ndim == 0:
+        raise TypeError(
+            f"sample_weight={sample_weight!r} is a single value: pass one weight per row, "
+            "or None where every row counts once."
+        )
+    if given.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight has shape {given.shape} but X has {n_rows} rows: "
+            "pass one weight per row."
+        )
+    if given.dtype.kind not in "biuf":
+        try:
+            given = given.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise TypeError(
+                f"sample_weight is not numeric ({error}): pass whole numbers of at least 0."
+            ) from None
+    with np.errstate(invalid="ignore"):
+        bad = ~((given >= 0) & (given == np.floor(given)) & np.isfinite(given))
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(
+            f"sample_weight[{row}] is {given[row]!s}: weights are whole numbers of at least 0, "
+            "because a weight of w means w copies of the row. Scale them to whole numbers first."
+        )
+    total = int(given.sum(dtype=np.float64))
+    if total == 0:
+        raise ValueError("Every sample weight is zero: at least one row must count.")
+    total_weight(total)
+    return given.astype(np.int64)
