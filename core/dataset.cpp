@@ -268,7 +268,7 @@ std::int64_t Dataset::count(const RowSet& rows, std::span<std::int64_t> counts) 
   for (const Segment& segment : segments_) {
     std::int64_t n = 0;
     for (std::size_t w = segment.first_word; w < segment.first_word + segment.n_words; ++w)
-      n += std::popcount(rows.word(w));
+      n += popcount(rows.word(w));
     if (n == 0) continue;
     distinct += n;
     for (std::size_t k = 0; k < counts.size(); ++k) counts[k] += n * segment.counts[k];

@@ -83,6 +83,11 @@ bool Expander::scan_pairs(std::size_t depth, Cost upper,
   scan.rising = posterior_.rising_table();
   scan.mixed = mixed_.data();
   scan.pure = pure_.data();
+  const Posterior::TwoClassTable& small = posterior_.two_class_table();
+  const bool all_small = mixed_.size() == 2 && scan.total.classes[0] < small.limit[0] &&
+                         scan.total.classes[1] < small.limit[1];
+  scan.two_class = all_small ? small.entries.data() : nullptr;
+  scan.two_class_stride = small.stride;
   scan.floor = below.floor.data();
   scan.floor_cap = floor_cap;
   scan.stop_lower = below.stop_lower.units();
@@ -91,9 +96,10 @@ bool Expander::scan_pairs(std::size_t depth, Cost upper,
       std::min<std::int64_t>(options_.min_samples_leaf, max_total_weight + 1));
   const auto row_work =
       static_cast<std::int64_t>(scan.stride * (view_.n_half_words() + 32) / 8 + 50);
-  for (std::size_t i = 0; i < n_open; ++i) {
-    if (stop(row_work)) return false;
-    kernel_.scan_row(scan, i);
+  for (std::size_t i = 0; i < n_open; i += rows_at_once) {
+    const std::size_t n = std::min(rows_at_once, n_open - i);
+    if (stop(static_cast<std::int64_t>(n) * row_work)) return false;
+    kernel_.scan_rows(scan, i, n);
   }
 
   Cost best_total = Cost::infinity();
@@ -140,31 +146,46 @@ bool Expander::scan_pairs(std::size_t depth, Cost upper,
   out.best = column.dataset;
   for (int side = 0; side < 2; ++side)
     out.best_below[column.flipped ? 1 - side : side] =
-        best_below[side].finite() ? split_below(order_[best_at], side, depth, best_below[side])
+        best_below[side].finite() ? split_below(scan, best_at, side, depth, best_below[side])
                                   : no_column;
   return true;
 }
 
 // The scan keeps least values, not where they came from: that is asked for once a node, here.
-std::uint32_t Expander::split_below(std::size_t column, int side, std::size_t depth, Cost target) {
-  for (std::size_t d = 0; d < view_.columns().size(); ++d) {
-    view_.count_side(column, side, counts_);
-    view_.count_both(column, side, d, other_);
-    counts_.weight -= other_.weight;
-    counts_.distinct -= other_.distinct;
-    for (std::size_t k = 0; k < counts_.classes.size(); ++k)
-      counts_.classes[k] -= other_.classes[k];
-    if (std::min(counts_.weight, other_.weight) < options_.min_samples_leaf) continue;
-    if (leaf_upper(counts_, depth + 2) + leaf_upper(other_, depth + 2) == target)
-      return view_.columns()[d].dataset;
+// `p` and `q` are positions in the scan; of the columns that reach the target, the first one.
+std::uint32_t Expander::split_below(const PairScan& scan, std::size_t p, int side,
+                                    std::size_t depth, Cost target) {
+  kernel_.count_with(scan, p);
+  view_.count_side(order_[p], side, counts_);
+  std::uint32_t found = no_column;
+  std::vector<std::int64_t> part(counts_.classes.size());
+  for (std::size_t q = 0; q < order_.size(); ++q) {
+    Cost cost;
+    std::int64_t least = max_total_weight;
+    for (int value = 0; value < 2; ++value) {
+      // Rows where column p has value `side` and column q has value 1, then 0.
+      std::int64_t weight = 0;
+      for (std::size_t k = 0; k < part.size(); ++k) {
+        const std::size_t at = k * scan.stride + q;
+        const std::int32_t both = scan.both.classes[at];
+        const std::int32_t ones = side == 1 ? both : scan.one.classes[at] - both;
+        part[k] = value == 1 ? ones : counts_.classes[k] - ones;
+        weight += part[k];
+      }
+      std::int64_t rows = weight;
+      if (scan.folded) {
+        const std::int32_t both = scan.both.distinct[q];
+        const std::int32_t ones = side == 1 ? both : scan.one.distinct[q] - both;
+        rows = value == 1 ? ones : counts_.distinct - ones;
+      }
+      least = std::min(least, weight);
+      cost += posterior_.leaf(part) + (rows > 1 ? posterior_.stop(depth + 2) : Cost(0));
+    }
+    if (least < options_.min_samples_leaf || cost != target) continue;
+    found = std::min(found, view_.columns()[order_[q]].dataset);
   }
-  assert(false && "the scan found a split that is not there");
-  return no_column;
-}
-
-Cost Expander::leaf_upper(const SetCounts& set, std::size_t depth) const {
-  const std::vector<std::int64_t> counts(set.classes.begin(), set.classes.end());
-  return posterior_.leaf(counts) + (set.distinct > 1 ? posterior_.stop(depth) : Cost(0));
+  assert(found != no_column && "the scan found a split that is not there");
+  return found;
 }
 
 }  // namespace maptree

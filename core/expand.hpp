@@ -58,9 +58,8 @@ class Expander {
   void look_at_children(std::size_t depth, const Expansion& out);
   bool scan_pairs(std::size_t depth, Cost upper, const std::function<bool(std::int64_t)>& stop,
                   Expansion& out);
-  [[nodiscard]] std::uint32_t split_below(std::size_t column, int side, std::size_t depth,
-                                          Cost target);
-  [[nodiscard]] Cost leaf_upper(const SetCounts& set, std::size_t depth) const;
+  [[nodiscard]] std::uint32_t split_below(const PairScan& scan, std::size_t p, int side,
+                                          std::size_t depth, Cost target);
 
   const Posterior& posterior_;
   const Bounds& bounds_;
@@ -71,7 +70,7 @@ class Expander {
   std::vector<const std::int64_t*> mixed_, pure_;
   std::vector<Child> children_;
   std::vector<std::uint32_t> order_;
-  SetCounts counts_, other_;
+  SetCounts counts_;
 };
 
 }  // namespace maptree

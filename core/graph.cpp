@@ -46,6 +46,7 @@ OrId Graph::intern(const NodeKey& key, const Bounds2& bounds, std::uint32_t mino
     if (bounds.upper < node.upper && !node.expanded) {
       node.upper = bounds.upper;
       node.best = bounds.below;
+      node.upper_moved = true;
       mark(id);
     }
     return id;
@@ -90,6 +91,7 @@ void Graph::open(OrId id, const Expansion& found) {
   assert(!node.expanded);
   node.expanded = true;
   node.base = found.base;
+  const Cost upper_before = node.upper;
   if (found.leaf <= node.upper) {
     node.upper = found.leaf;
     node.best = no_column;
@@ -119,6 +121,7 @@ void Graph::open(OrId id, const Expansion& found) {
       ++to;
     }
   }
+  node.upper_moved = node.upper_moved || node.upper != upper_before;
   mark(id);
   Cost least = node.upper;
   for (std::uint32_t s = 0; s < node.n_splits; ++s)
@@ -145,7 +148,7 @@ void Graph::attach(OrId parent, std::uint32_t split, OrId child0, OrId child1) {
     child.parents = link;
     record.lower[side] = child.lower;
   }
-  refresh(parent, split);
+  refresh(parent, split, Cost(0), true);
 }
 
 void Graph::mark(OrId id) {
@@ -156,16 +159,20 @@ void Graph::mark(OrId id) {
   dirty_[node.key.depth].push_back(id);
 }
 
-// A split of this node changed: the node may have, too (I2, I3).
-void Graph::refresh(OrId id, std::uint32_t split) {
+// A split of this node changed: the node may have, too (I2, I3). `before` is what the split's bound
+// was: only if it was a least one can the node's bound have moved, and most are not.
+void Graph::refresh(OrId id, std::uint32_t split, Cost before, bool upper_moved) {
   OrNode& node = at(id);
-  const Split& changed = node.splits[split];
-  const Cost upper = node.base + at(changed.child[0]).upper + at(changed.child[1]).upper;
+  if (!upper_moved && node.base + before > node.lower) return;
   bool moved = false;
-  if (upper < node.upper) {
-    node.upper = upper;
-    node.best = changed.column;
-    moved = true;
+  if (upper_moved) {
+    const Split& changed = node.splits[split];
+    const Cost upper = node.base + at(changed.child[0]).upper + at(changed.child[1]).upper;
+    if (upper < node.upper) {
+      node.upper = upper;
+      node.best = changed.column;
+      node.upper_moved = moved = true;
+    }
   }
   Cost least = node.upper;
   for (std::uint32_t s = 0; s < node.n_splits; ++s)
@@ -180,19 +187,19 @@ void Graph::refresh(OrId id, std::uint32_t split) {
 void Graph::propagate() {
   for (std::size_t d = dirty_.size(); d-- > 0;) {
     // Marking only reaches parents, which lie one level up: this level does not grow meanwhile.
-    for (std::size_t i = 0; i < dirty_[d].size(); ++i) {
-      const OrId id = dirty_[d][i];
+    for (const OrId id : dirty_[d]) {
       OrNode& node = at(id);
       if (!node.alive || !node.dirty) continue;
-      node.dirty = false;
+      const bool upper_moved = node.upper_moved;
+      node.dirty = node.upper_moved = false;
       for (std::uint32_t l = node.parents; l != nothing; l = links_[l].next) {
         const Link link = links_[l];
-        OrNode& parent = at(link.parent);
-        Split& split = parent.splits[link.split];
+        Split& split = at(link.parent).splits[link.split];
+        const Cost before = split.total();
         split.lower[split.child[1] == id ? 1 : 0] = node.lower;
-        refresh(link.parent, link.split);
+        refresh(link.parent, link.split, before, upper_moved);
       }
-      if (node.solved() && free_solved_) close(id);
+      if (node.solved() && free_solved_ && node.key.depth > 0) close(id);
     }
     dirty_[d].clear();
   }

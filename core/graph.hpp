@@ -58,7 +58,8 @@ struct OrNode {
   std::uint32_t references = 0;
   std::uint32_t minority = 0;      // rows not of the commonest class
   bool expanded = false;
-  bool dirty = false;
+  bool dirty = false;        // changed, parents not told yet
+  bool upper_moved = false;  // part of that change
   bool alive = true;
 
   [[nodiscard]] bool solved() const { return lower == upper; }
@@ -108,7 +109,7 @@ class Graph {
   [[nodiscard]] OrNode& at(OrId id) { return *nodes_[static_cast<std::uint32_t>(id)]; }
   [[nodiscard]] const OrNode& at(OrId id) const { return *nodes_[static_cast<std::uint32_t>(id)]; }
   void mark(OrId id);
-  void refresh(OrId id, std::uint32_t split);
+  void refresh(OrId id, std::uint32_t split, Cost before, bool upper_moved);
   void close(OrId id);
   void unlink(OrId child, OrId parent);
   void drop_reference(OrId id);

@@ -17,11 +17,11 @@ constexpr std::size_t half_bits = 32;
 
 }  // namespace
 
-void NodeView::Buffers::resize(std::size_t n_classes, std::size_t stride) {
-  classes.resize(n_classes * stride);
-  rest.resize(n_classes * stride);
-  distinct.resize(stride);
-  groups.resize(stride);
+void NodeView::Buffers::reset(std::size_t n_classes, std::size_t stride) {
+  classes.assign(n_classes * stride, 0);
+  rest.assign(n_classes * stride, 0);
+  distinct.assign(stride, 0);
+  groups.assign(stride, 0);
   counts = {classes.data(), distinct.data(), rest.data(), groups.data()};
 }
 
@@ -33,7 +33,6 @@ NodeView::NodeView(const Dataset& data, const Bounds& bounds, const Options& opt
       fold_columns_(options.fold_columns),
       raw_stride_(data.halves_per_row() * half_bits) {
   static_assert(half_bits % lanes == 0);
-  raw_one_.resize(static_cast<std::size_t>(data.n_classes()), raw_stride_);
   hash_.resize(raw_stride_);
   table_.resize(std::bit_ceil(2 * raw_stride_));
 }
@@ -58,6 +57,8 @@ void NodeView::load(const RowSet& rows) {
   scan.n_runs = runs_.size();
   scan.n_classes = data_.n_classes();
   scan.folded = folded_;
+  scan.grouped = total_.groups != 0;
+  raw_one_.reset(n_classes, raw_stride_);
   kernel_.count_columns(scan, raw_one_.counts);
   find_columns();
 }
@@ -86,7 +87,6 @@ void NodeView::pack_rows(const RowSet& rows) {
     if (run.first == run.last) continue;
     run.unit_class = segment.unit_class;
     run.weights = segment.counts.data();
-    run.impure = segment.impure;
     run.group_floor = bounds_.group_floor(s).units();
     folded_ = folded_ || run.unit_class < 0;
     runs_.push_back(run);
@@ -98,20 +98,26 @@ void NodeView::pack_rows(const RowSet& rows) {
 }
 
 void NodeView::transpose_rows() {
+  constexpr std::size_t blocks = 4;
   raw_.resize(n_half_words() * raw_stride_);
   const std::size_t halves = data_.halves_per_row();
-  std::uint32_t block[half_bits];
+  std::uint32_t tile[half_bits * blocks] = {};
   const std::uint32_t* from[half_bits];
   for (std::size_t w = 0; w < n_half_words(); ++w) {
     for (std::size_t r = 0; r < half_bits; ++r) {
       const std::uint32_t slot = slots_[w * half_bits + r];
       from[r] = slot == no_slot ? first_row_ : data_.row(slot);  // an absent row is all 0
     }
-    for (std::size_t h = 0; h < halves; ++h) {
-      const std::uint32_t base = first_row_[h];
-      for (std::size_t r = 0; r < half_bits; ++r) block[r] = from[r][h] ^ base;
-      transpose_32x32(block);
-      std::copy(block, block + half_bits, &raw_[w * raw_stride_ + h * half_bits]);
+    for (std::size_t h = 0; h < halves; h += blocks) {
+      const std::size_t n = std::min(blocks, halves - h);
+      for (std::size_t r = 0; r < half_bits; ++r)
+        for (std::size_t b = 0; b < n; ++b)
+          tile[r * blocks + b] = from[r][h + b] ^ first_row_[h + b];
+      transpose_blocks<blocks>(tile);
+      std::uint32_t* to = &raw_[w * raw_stride_ + h * half_bits];
+      for (std::size_t b = 0; b < n; ++b)
+        for (std::size_t c = 0; c < half_bits; ++c)
+          to[b * half_bits + c] = tile[c * blocks + b];
     }
   }
 }
@@ -127,9 +133,16 @@ void NodeView::find_columns() {
   varying_ = 0;
   if (fold_columns_) {
     std::fill(hash_.begin(), hash_.end(), 0);
-    for (std::size_t w = 0; w < n_half_words(); ++w)
-      for (std::size_t c = 0; c < raw_stride_; ++c)
-        hash_[c] = (hash_[c] ^ raw_[w * raw_stride_ + c]) * 0x9e3779b97f4a7c15ULL;
+    // Shifts and sums only: they run on vectors of any processor. Equal hashes are looked into.
+    for (std::size_t w = 0; w < n_half_words(); ++w) {
+      const std::uint32_t* words = &raw_[w * raw_stride_];
+      for (std::size_t c = 0; c < raw_stride_; ++c) {
+        std::uint32_t h = hash_[c] ^ words[c];
+        h += h << 5;
+        h ^= h >> 11;
+        hash_[c] = h + (h << 15);
+      }
+    }
     std::fill(table_.begin(), table_.end(), no_slot);
   }
   const std::size_t mask = table_.size() - 1;
@@ -141,7 +154,7 @@ void NodeView::find_columns() {
     const std::int32_t copies = data_.multiplicity(c);
     varying_ += copies;
     if (fold_columns_) {
-      std::size_t at = (hash_[c] >> 32) & mask;
+      std::size_t at = hash_[c] & mask;
       while (table_[at] != no_slot && (hash_[columns_[table_[at]].dataset] != hash_[c] ||
                                        !same_words(columns_[table_[at]].dataset, c)))
         at = (at + 1) & mask;
@@ -163,7 +176,7 @@ void NodeView::count_side(std::size_t c, int side, SetCounts& out) const {
   out.weight = out.distinct = 0;
   for (std::size_t k = 0; k < n_classes; ++k) {
     const std::int32_t one = raw_one_.classes[k * raw_stride_ + at];
-    const std::int32_t rest = folded_ ? raw_one_.rest[k * raw_stride_ + at] : one;
+    const std::int32_t rest = total_.groups != 0 ? raw_one_.rest[k * raw_stride_ + at] : one;
     out.classes[k] = side == 1 ? one : total_.classes[k] - one;
     out.rest[k] = side == 1 ? rest : total_.rest[k] - rest;
     out.weight += out.classes[k];
@@ -175,24 +188,11 @@ void NodeView::count_side(std::size_t c, int side, SetCounts& out) const {
   out.distinct = side == 1 ? raw_one_.distinct[at] : total_.distinct - raw_one_.distinct[at];
 }
 
-void NodeView::count_both(std::size_t c, int side, std::size_t d, SetCounts& out) const {
-  out.clear(total_.classes.size());
-  const std::uint32_t flip = side == 1 ? 0 : ~0u;
-  for (const PairRun& run : runs_) {
-    std::int32_t n = 0;
-    for (std::size_t w = run.first; w < run.last; ++w) {
-      const std::uint32_t* words = &raw_[w * raw_stride_];
-      n += std::popcount((words[columns_[c].dataset] ^ flip) & words[columns_[d].dataset]);
-    }
-    out.add({run.weights, total_.classes.size()}, n, run.group_floor);
-  }
-}
-
 PairScan& NodeView::arrange(std::span<const std::uint32_t> order) {
   const auto n_classes = static_cast<std::size_t>(data_.n_classes());
   const std::size_t stride = whole_lanes(order.size());
-  one_.resize(n_classes, stride);
-  both_.resize(n_classes, stride);
+  one_.reset(n_classes, stride);
+  both_.reset(n_classes, rows_at_once * stride);
   words_.assign(n_half_words() * stride, 0);
   for (std::size_t w = 0; w < n_half_words(); ++w)
     for (std::size_t p = 0; p < order.size(); ++p)
@@ -201,18 +201,19 @@ PairScan& NodeView::arrange(std::span<const std::uint32_t> order) {
   multiplicity_.assign(stride, 0);
   const auto pick = [&](std::vector<std::int32_t>& to, const std::vector<std::int32_t>& from,
                         std::size_t k) {
-    for (std::size_t p = 0; p < stride; ++p)
-      to[k * stride + p] =
-          p < order.size() ? from[k * raw_stride_ + columns_[order[p]].dataset] : 0;
+    for (std::size_t p = 0; p < order.size(); ++p)
+      to[k * stride + p] = from[k * raw_stride_ + columns_[order[p]].dataset];
   };
   for (std::size_t k = 0; k < n_classes; ++k) pick(one_.classes, raw_one_.classes, k);
   for (std::size_t p = 0; p < order.size(); ++p)
     multiplicity_[p] = columns_[order[p]].multiplicity;
   if (folded_) {
-    for (std::size_t k = 0; k < n_classes; ++k) pick(one_.rest, raw_one_.rest, k);
     pick(one_.distinct, raw_one_.distinct, 0);
-    for (std::size_t p = 0; p < stride; ++p)
-      one_.groups[p] = p < order.size() ? raw_one_.groups[columns_[order[p]].dataset] : 0;
+  }
+  if (total_.groups != 0) {
+    for (std::size_t k = 0; k < n_classes; ++k) pick(one_.rest, raw_one_.rest, k);
+    for (std::size_t p = 0; p < order.size(); ++p)
+      one_.groups[p] = raw_one_.groups[columns_[order[p]].dataset];
   }
   for (int side = 0; side < 2; ++side) {
     lower_[side].assign(stride, Cost::infinity().units());
@@ -228,6 +229,7 @@ PairScan& NodeView::arrange(std::span<const std::uint32_t> order) {
   scan_.n_runs = runs_.size();
   scan_.n_classes = data_.n_classes();
   scan_.folded = folded_;
+  scan_.grouped = total_.groups != 0;
   scan_.one = one_.counts;
   scan_.both = both_.counts;
   scan_.total = {total_.classes.data(), &total_.distinct, total_.rest.data(), &total_.groups};

@@ -37,8 +37,6 @@ class NodeView {
   [[nodiscard]] const SetCounts& total() const { return total_; }
   // Counts of the rows where column c has value `side` (relative to the first row).
   void count_side(std::size_t c, int side, SetCounts& out) const;
-  // Counts of the rows where column c has value `side` and column d has value 1.
-  void count_both(std::size_t c, int side, std::size_t d, SetCounts& out) const;
 
   // Puts the columns in this order and returns what the pair kernel needs but the tables; columns
   // keep their numbers in `columns()`, the scan's are positions in `order`.
@@ -51,7 +49,7 @@ class NodeView {
     std::vector<std::int32_t> classes, distinct, rest;
     std::vector<std::int64_t> groups;
     PairCounts counts;
-    void resize(std::size_t n_classes, std::size_t stride);
+    void reset(std::size_t n_classes, std::size_t stride);
   };
 
   void pack_rows(const RowSet& rows);
@@ -72,7 +70,7 @@ class NodeView {
   std::size_t raw_stride_ = 0;
   std::vector<std::uint32_t> raw_;  // all columns of the dataset
   Buffers raw_one_;
-  std::vector<std::uint64_t> hash_;
+  std::vector<std::uint32_t> hash_;
   std::vector<std::uint32_t> table_;
   std::vector<Column> columns_;
   std::int64_t varying_ = 0;

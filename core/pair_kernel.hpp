@@ -16,22 +16,22 @@ namespace maptree {
 
 // Columns are padded to whole lanes with empty columns, which never are a valid split.
 inline constexpr std::size_t lanes = 16;
+inline constexpr std::size_t rows_at_once = 4;
 
 // Consecutive half words whose rows share a pattern of class weights.
 struct PairRun {
   std::uint32_t first = 0, last = 0;      // half words [first, last)
   std::int32_t unit_class = -1;           // >= 0: one row of that class
   const std::int32_t* weights = nullptr;  // by class
-  bool impure = false;
   std::int64_t group_floor = 0;
 };
 
 // What is counted of a set of rows. Arrays are [class * stride + column].
 struct PairCounts {
   std::int32_t* classes = nullptr;
-  std::int32_t* distinct = nullptr;  // the rest only where rows are folded (PairScan::folded)
-  std::int32_t* rest = nullptr;      // classes without impure groups
-  std::int64_t* groups = nullptr;    // sum of group floors
+  std::int32_t* distinct = nullptr;  // only where PairScan::folded
+  std::int32_t* rest = nullptr;      // only where grouped: classes without impure groups
+  std::int64_t* groups = nullptr;    // only where grouped: sum of group floors
 };
 
 struct PairScan {
@@ -41,17 +41,20 @@ struct PairScan {
   const PairRun* runs = nullptr;
   std::size_t n_runs = 0;
   int n_classes = 0;
-  bool folded = false;  // some row stands for several: distinct rows and groups are counted apart
+  bool folded = false;   // some row stands for several: distinct rows are counted apart
+  bool grouped = false;  // some of these are impure groups: so are these
 
   PairCounts one;    // of child (j, 1)
   PairCounts total;  // of the node, with stride 1
-  PairCounts both;   // scratch: rows where i and j are 1
+  PairCounts both;   // scratch for rows_at_once columns i, zero at first: rows where i and j are 1
   const std::int32_t* multiplicity = nullptr;
 
   // Tables (posterior.hpp, bounds.hpp) for the depth of the grandchildren.
   const std::int64_t* rising = nullptr;
   const std::int64_t* const* mixed = nullptr;
   const std::int64_t* const* pure = nullptr;
+  const std::int64_t* two_class = nullptr;  // null unless it covers all counts of this node
+  std::int32_t two_class_stride = 0;
   const std::int64_t* floor = nullptr;
   std::int32_t floor_cap = 0;
   std::int64_t stop_lower = 0, stop_upper = 0;
@@ -66,10 +69,12 @@ struct PairScan {
 
 struct PairKernel {
   const char* name;
-  // Handles the pairs (i, j) for all j > i.
-  void (*scan_row)(const PairScan&, std::size_t i);
+  // Handles the pairs (i, j) of `n` columns from `i` on, each with all j > i.
+  void (*scan_rows)(const PairScan&, std::size_t i, std::size_t n);
   // Counts every column over the node's runs (fills `out` as PairScan::one).
   void (*count_columns)(const PairScan&, const PairCounts& out);
+  // Fills the first row of PairScan::both for column i and every j.
+  void (*count_with)(const PairScan&, std::size_t i);
 };
 
 // The kernel asked for; `automatic` is the best this processor can run.

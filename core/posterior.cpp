@@ -63,6 +63,24 @@ Posterior::Posterior(const Prior& prior, const Dataset& data) {
   // so this one check keeps every cost the search can form inside the range of Cost.
   if (leaf(class_total).units() >= (std::int64_t{1} << 58))
     throw std::invalid_argument("too many rows and classes: the cost of one leaf would overflow");
+  if (k_count == 2) fill_two_class_table();
+}
+
+void Posterior::fill_two_class_table() {
+  constexpr std::size_t most = 192;  // 192 x 192 entries of 16 bytes stay in a second-level cache
+  for (std::size_t k = 0; k < 2; ++k)
+    two_class_.limit[k] = static_cast<std::int32_t>(std::min(most, pure_[k].size()));
+  two_class_.stride = two_class_.limit[1] | 1;
+  two_class_.entries.resize(2 * static_cast<std::size_t>(two_class_.limit[0]) *
+                            static_cast<std::size_t>(two_class_.stride));
+  for (std::int64_t a = 0; a < two_class_.limit[0]; ++a) {
+    for (std::int64_t b = 0; b < two_class_.limit[1]; ++b) {
+      const auto at = static_cast<std::size_t>(2 * (a * two_class_.stride + b));
+      const std::int64_t counts[] = {a, b};
+      two_class_.entries[at] = (pure(0, a) + pure(1, b)).units();
+      two_class_.entries[at + 1] = leaf(counts).units();
+    }
+  }
 }
 
 Cost Posterior::leaf(std::span<const std::int64_t> counts) const {
@@ -89,6 +107,7 @@ Cost Posterior::group_floor(std::span<const std::int32_t> counts) const {
 std::size_t Posterior::bytes() const {
   std::size_t entries = rising_.size() + log_columns_.size() + split_.size() + stop_.size();
   for (const auto& table : pure_) entries += 2 * table.size();
+  entries += two_class_.entries.size();
   return entries * sizeof(std::int64_t);
 }
 

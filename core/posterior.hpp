@@ -59,11 +59,20 @@ class Posterior {
   [[nodiscard]] const std::int64_t* pure_table(int k) const {
     return pure_[static_cast<std::size_t>(k)].data();
   }
+  // With two classes: leaf and pure cost of small counts side by side, so that the kernels find
+  // both with two look-ups instead of five. Entry 2 * (c_0 * stride + c_1): pure; the next: leaf.
+  struct TwoClassTable {
+    std::vector<std::int64_t> entries;
+    std::int32_t stride = 0;      // odd: a power of two would crowd a few sets of the cache
+    std::int32_t limit[2] = {};   // counts below these are in the table
+  };
+  [[nodiscard]] const TwoClassTable& two_class_table() const { return two_class_; }
   // Depths are at most this: no path tests a column twice, nor parts more rows than there are.
   [[nodiscard]] std::size_t max_depth() const { return split_.size() - 1; }
   [[nodiscard]] std::size_t bytes() const;
 
  private:
+  void fill_two_class_table();
   [[nodiscard]] std::size_t clamp(std::size_t d) const { return d < split_.size() ? d : max_depth(); }
 
   std::vector<Cost> split_;
@@ -72,6 +81,7 @@ class Posterior {
   std::vector<std::int64_t> rising_;
   std::vector<std::vector<std::int64_t>> pure_;
   std::vector<std::vector<std::int64_t>> mixed_;  // rising - pure
+  TwoClassTable two_class_;
 };
 
 }  // namespace maptree

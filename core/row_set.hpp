@@ -18,6 +18,13 @@ inline constexpr std::size_t word_bits = 64;
   return (bits + word_bits - 1) / word_bits;
 }
 
+// Without flags for a newer processor std::popcount is a call into the compiler's library.
+[[nodiscard]] constexpr int popcount(Word x) {
+  x -= (x >> 1) & 0x5555555555555555u;
+  x = (x & 0x3333333333333333u) + ((x >> 2) & 0x3333333333333333u);
+  return static_cast<int>((((x + (x >> 4)) & 0x0F0F0F0F0F0F0F0Fu) * 0x0101010101010101u) >> 56);
+}
+
 // 128 bits that name a set: the exclusive or of 128 random bits per row (Zobrist). Sets that differ
 // collide with probability 2^-128, whatever their structure.
 struct RowKey {

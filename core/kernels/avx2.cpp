@@ -87,27 +87,31 @@ struct Avx2Lanes {
     return out;
   }
   // Nibble look-up and horizontal sums of bytes (Mula): AVX2 has no popcount of its own.
+  template <std::size_t R>
   static void popcount_block(const std::uint32_t* words, std::size_t stride,
                              const std::uint32_t* mask, std::uint32_t first, std::uint32_t last,
-                             std::int32_t* out) {
+                             std::int32_t (*out)[lanes]) {
     const __m256i table = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4,  //
                                            0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
     const __m256i nibble = _mm256_set1_epi8(15);
     const __m256i ones8 = _mm256_set1_epi8(1), ones16 = _mm256_set1_epi16(1);
     for (std::size_t h = 0; h < lanes; h += width) {
-      __m256i n = _mm256_setzero_si256();
+      __m256i n[R];
+      for (std::size_t r = 0; r < R; ++r) n[r] = _mm256_setzero_si256();
       for (std::size_t w = first; w < last; ++w) {
-        const std::uint32_t m = mask == nullptr ? ~0u : mask[w * stride];
-        const __m256i bits = _mm256_and_si256(
-            _mm256_set1_epi32(static_cast<int>(m)),
-            _mm256_loadu_si256(reinterpret_cast<const __m256i*>(words + w * stride + h)));
-        const __m256i low = _mm256_shuffle_epi8(table, _mm256_and_si256(bits, nibble));
-        const __m256i high =
-            _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi32(bits, 4), nibble));
-        const __m256i bytes = _mm256_add_epi8(low, high);
-        n = _mm256_add_epi32(n, _mm256_madd_epi16(_mm256_maddubs_epi16(bytes, ones8), ones16));
+        const __m256i columns =
+            _mm256_loadu_si256(reinterpret_cast<const __m256i*>(words + w * stride + h));
+        for (std::size_t r = 0; r < R; ++r) {
+          const std::uint32_t m = mask == nullptr ? ~0u : mask[w * stride + r];
+          const __m256i bits = _mm256_and_si256(columns, _mm256_set1_epi32(static_cast<int>(m)));
+          const __m256i low = _mm256_shuffle_epi8(table, _mm256_and_si256(bits, nibble));
+          const __m256i high =
+              _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi32(bits, 4), nibble));
+          const __m256i pairs = _mm256_maddubs_epi16(_mm256_add_epi8(low, high), ones8);
+          n[r] = _mm256_add_epi32(n[r], _mm256_madd_epi16(pairs, ones16));
+        }
       }
-      store(out + h, n);
+      for (std::size_t r = 0; r < R; ++r) store(out[r] + h, n[r]);
     }
   }
 };
@@ -115,6 +119,7 @@ struct Avx2Lanes {
 }  // namespace
 
 extern const PairKernel avx2_kernel;
-const PairKernel avx2_kernel = {"avx2", scan_row_any<Avx2Lanes>, count_columns<Avx2Lanes>};
+const PairKernel avx2_kernel = {"avx2", scan_rows<Avx2Lanes>, count_columns<Avx2Lanes>,
+                                count_with<Avx2Lanes>};
 
 }  // namespace maptree

@@ -52,23 +52,28 @@ struct Avx512Lanes {
   static std::int32_t sum(I32 a) {
     return _mm512_reduce_add_epi32(_mm512_zextsi256_si512(a));
   }
+  template <std::size_t R>
   static void popcount_block(const std::uint32_t* words, std::size_t stride,
                              const std::uint32_t* mask, std::uint32_t first, std::uint32_t last,
-                             std::int32_t* out) {
-    __m512i n = _mm512_setzero_si512();
+                             std::int32_t (*out)[lanes]) {
+    __m512i n[R];
+    for (std::size_t r = 0; r < R; ++r) n[r] = _mm512_setzero_si512();
     for (std::size_t w = first; w < last; ++w) {
-      const std::uint32_t m = mask == nullptr ? ~0u : mask[w * stride];
-      const __m512i bits = _mm512_and_si512(_mm512_set1_epi32(static_cast<int>(m)),
-                                            _mm512_loadu_si512(words + w * stride));
-      n = _mm512_add_epi32(n, _mm512_popcnt_epi32(bits));
+      const __m512i columns = _mm512_loadu_si512(words + w * stride);
+      for (std::size_t r = 0; r < R; ++r) {
+        const std::uint32_t m = mask == nullptr ? ~0u : mask[w * stride + r];
+        const __m512i bits = _mm512_and_si512(columns, _mm512_set1_epi32(static_cast<int>(m)));
+        n[r] = _mm512_add_epi32(n[r], _mm512_popcnt_epi32(bits));
+      }
     }
-    _mm512_storeu_si512(out, n);
+    for (std::size_t r = 0; r < R; ++r) _mm512_storeu_si512(out[r], n[r]);
   }
 };
 
 }  // namespace
 
 extern const PairKernel avx512_kernel;
-const PairKernel avx512_kernel = {"avx512", scan_row_any<Avx512Lanes>, count_columns<Avx512Lanes>};
+const PairKernel avx512_kernel = {"avx512", scan_rows<Avx512Lanes>, count_columns<Avx512Lanes>,
+                                count_with<Avx512Lanes>};
 
 }  // namespace maptree

@@ -1,8 +1,8 @@
 // The pair scan, written once over a type of eight lanes and compiled once per instruction set.
 //
 // Lanes has I32 and I64 (eight values each) and static functions on them: load, store, splat,
-// add, sub, min, max, scale, gather, zero_unless_positive, at_least (a choice), sums; and
-// popcount_block. Only plain arrays and no inline function of the standard library are used here:
+// add, sub, min, max, scale, widen, gather, at_least and where_positive (choices), after, least,
+// sum; and popcount_block, which counts R masked copies of a block of columns. Only plain arrays and no inline function of the standard library are used here:
 // the linker keeps one copy of such a function, and it must not be one for a newer processor.
 #pragma once
 
@@ -14,45 +14,66 @@ namespace {
 constexpr std::size_t width = 8;
 constexpr std::int64_t never = std::int64_t{1} << 61;  // Cost::infinity()
 
-// Counts columns from `first_column` (a multiple of `lanes`) on, where column `mask` is one; the
-// columns themselves for a null mask. Runs of one pattern are popcounted, then weighed.
-template <class L>
+// `out` for the r-th of several rows of a scan.
+inline PairCounts row_of(const PairScan& s, const PairCounts& out, std::size_t r) {
+  const std::size_t classes = static_cast<std::size_t>(s.n_classes) * s.stride;
+  return {out.classes + r * classes, out.distinct + r * s.stride, out.rest + r * classes,
+          out.groups + r * s.stride};
+}
+
+// Counts all columns from `first_column` (a multiple of `lanes`) on, where each of the R columns
+// at `mask` is one. Several masks at once, because the same words are then loaded once for all.
+// Runs of one pattern are popcounted, then weighed; without folded rows a class is one run.
+template <class L, std::size_t R>
 void count(const PairScan& s, const std::uint32_t* mask, std::size_t first_column,
            const PairCounts& out) {
   const auto n_classes = static_cast<std::size_t>(s.n_classes);
+  std::int32_t n[R][lanes];
   for (std::size_t b = first_column; b < s.stride; b += lanes) {
-    for (std::size_t h = b; h < b + lanes; h += width) {
-      for (std::size_t k = 0; k < n_classes; ++k)
-        L::store(out.classes + k * s.stride + h, L::splat32(0));
-      if (!s.folded) continue;
-      L::store(out.distinct + h, L::splat32(0));
-      L::store(out.groups + h, L::splat64(0));
-      for (std::size_t k = 0; k < n_classes; ++k)
-        L::store(out.rest + k * s.stride + h, L::splat32(0));
+    if (!s.folded) {
+      for (std::size_t i = 0; i < s.n_runs; ++i) {
+        const PairRun& run = s.runs[i];
+        L::template popcount_block<R>(s.words + b, s.stride, mask, run.first, run.last, n);
+        for (std::size_t r = 0; r < R; ++r) {
+          const auto row = static_cast<std::size_t>(run.unit_class) + r * n_classes;
+          for (std::size_t h = 0; h < lanes; h += width)
+            L::store(out.classes + row * s.stride + b + h, L::load(n[r] + h));
+        }
+      }
+      continue;
     }
-    for (std::size_t r = 0; r < s.n_runs; ++r) {
-      const PairRun& run = s.runs[r];
-      std::int32_t n[lanes];
-      L::popcount_block(s.words + b, s.stride, mask, run.first, run.last, n);
-      for (std::size_t h = 0; h < lanes; h += width) {
-        const auto rows = L::load(n + h);
-        const auto add = [&](std::int32_t* to, typename L::I32 value) {
-          L::store(to + b + h, L::add(L::load(to + b + h), value));
-        };
-        if (!s.folded) {
-          add(out.classes + static_cast<std::size_t>(run.unit_class) * s.stride, rows);
-          continue;
-        }
-        add(out.distinct, rows);
+    for (std::size_t r = 0; r < R; ++r) {
+      const PairCounts to = row_of(s, out, r);
+      for (std::size_t h = b; h < b + lanes; h += width) {
+        L::store(to.distinct + h, L::splat32(0));
+        L::store(to.groups + h, L::splat64(0));
         for (std::size_t k = 0; k < n_classes; ++k) {
-          if (run.weights[k] == 0) continue;
-          const auto weight = L::scale(rows, run.weights[k]);
-          add(out.classes + k * s.stride, weight);
-          if (run.group_floor == 0) add(out.rest + k * s.stride, weight);
+          L::store(to.classes + k * s.stride + h, L::splat32(0));
+          if (s.grouped) L::store(to.rest + k * s.stride + h, L::splat32(0));
         }
-        if (run.group_floor != 0) {
-          std::int64_t* const to = out.groups + b + h;
-          L::store(to, L::add(L::load(to), L::scale(L::widen(rows), run.group_floor)));
+      }
+    }
+    for (std::size_t i = 0; i < s.n_runs; ++i) {
+      const PairRun& run = s.runs[i];
+      L::template popcount_block<R>(s.words + b, s.stride, mask, run.first, run.last, n);
+      for (std::size_t r = 0; r < R; ++r) {
+        const PairCounts to = row_of(s, out, r);
+        for (std::size_t h = 0; h < lanes; h += width) {
+          const auto rows = L::load(n[r] + h);
+          const auto add = [&](std::int32_t* at, typename L::I32 value) {
+            L::store(at + b + h, L::add(L::load(at + b + h), value));
+          };
+          add(to.distinct, rows);
+          for (std::size_t k = 0; k < n_classes; ++k) {
+            if (run.weights[k] == 0) continue;
+            const auto weight = L::scale(rows, run.weights[k]);
+            add(to.classes + k * s.stride, weight);
+            if (s.grouped && run.group_floor == 0) add(to.rest + k * s.stride, weight);
+          }
+          if (run.group_floor != 0) {
+            std::int64_t* const at = to.groups + b + h;
+            L::store(at, L::add(L::load(at), L::scale(L::widen(rows), run.group_floor)));
+          }
         }
       }
     }
@@ -69,11 +90,11 @@ void quadrants(T total, T of_i, T of_j, T both, T* q) {
   q[0] = L::sub(L::sub(total, of_i), q[1]);
 }
 
-template <class L, bool Folded>
-void scan_row(const PairScan& s, std::size_t i) {
+// Column i against all later ones, `both` being the counts where i and the other are one.
+template <class L, bool Folded, bool TwoClass>
+void evaluate_row(const PairScan& s, std::size_t i, const PairCounts& both) {
   using I32 = typename L::I32;
   using I64 = typename L::I64;
-  count<L>(s, s.words + i, (i + 1) / lanes * lanes, s.both);
 
   const auto n_classes = static_cast<std::size_t>(s.n_classes);
   const I32 one = L::splat32(1), min_leaf = L::splat32(s.min_leaf);
@@ -85,35 +106,51 @@ void scan_row(const PairScan& s, std::size_t i) {
   I32 varying[2] = {L::splat32(0), L::splat32(0)};
 
   for (std::size_t j = (i + 1) / width * width; j < s.stride; j += width) {
-    // Counts and the two parts of the likelihood (posterior.hpp) of each quadrant.
+    // Weight, and what the classes cost in leaves of their own and in one leaf (posterior.hpp).
     I32 n[4], c[4];
-    I64 mixed[4], pure[4];
-    for (int q = 0; q < 4; ++q) {
-      n[q] = L::splat32(0);
-      mixed[q] = pure[q] = zero;
-    }
-    for (std::size_t k = 0; k < n_classes; ++k) {
-      const std::int32_t* const of = s.one.classes + k * s.stride;
-      quadrants<L>(L::splat32(s.total.classes[k]), L::splat32(of[i]), L::load(of + j),
-                   L::load(s.both.classes + k * s.stride + j), c);
+    I64 pure[4], leaf[4];
+    if constexpr (TwoClass) {
+      const std::int32_t *const of0 = s.one.classes, *const of1 = of0 + s.stride;
+      quadrants<L>(L::splat32(s.total.classes[0]), L::splat32(of0[i]), L::load(of0 + j),
+                   L::load(both.classes + j), c);
+      quadrants<L>(L::splat32(s.total.classes[1]), L::splat32(of1[i]), L::load(of1 + j),
+                   L::load(both.classes + s.stride + j), n);
       for (int q = 0; q < 4; ++q) {
+        I32 at = L::add(L::scale(c[q], s.two_class_stride), n[q]);
+        at = L::add(at, at);
         n[q] = L::add(n[q], c[q]);
-        mixed[q] = L::add(mixed[q], L::gather(s.mixed[k], c[q]));
-        pure[q] = L::add(pure[q], L::gather(s.pure[k], c[q]));
+        pure[q] = L::gather(s.two_class, at);
+        leaf[q] = L::gather(s.two_class + 1, at);
       }
+    } else {
+      for (int q = 0; q < 4; ++q) {
+        n[q] = L::splat32(0);
+        leaf[q] = pure[q] = zero;
+      }
+      for (std::size_t k = 0; k < n_classes; ++k) {
+        const std::int32_t* const of = s.one.classes + k * s.stride;
+        quadrants<L>(L::splat32(s.total.classes[k]), L::splat32(of[i]), L::load(of + j),
+                     L::load(both.classes + k * s.stride + j), c);
+        for (int q = 0; q < 4; ++q) {
+          n[q] = L::add(n[q], c[q]);
+          leaf[q] = L::sub(leaf[q], L::gather(s.mixed[k], c[q]));
+          pure[q] = L::add(pure[q], L::gather(s.pure[k], c[q]));
+        }
+      }
+      for (int q = 0; q < 4; ++q) leaf[q] = L::add(leaf[q], L::gather(s.rising, n[q]));
     }
     I32 rows[4];  // distinct rows, where they are known
     if constexpr (Folded) {
       quadrants<L>(L::splat32(*s.total.distinct), L::splat32(s.one.distinct[i]),
-                   L::load(s.one.distinct + j), L::load(s.both.distinct + j), rows);
-      if (*s.total.groups != 0) {
+                   L::load(s.one.distinct + j), L::load(both.distinct + j), rows);
+      if (s.grouped) {
         I64 apart[4];
         quadrants<L>(L::splat64(*s.total.groups), L::splat64(s.one.groups[i]),
-                     L::load(s.one.groups + j), L::load(s.both.groups + j), apart);
+                     L::load(s.one.groups + j), L::load(both.groups + j), apart);
         for (std::size_t k = 0; k < n_classes; ++k) {
           const std::int32_t* const of = s.one.rest + k * s.stride;
           quadrants<L>(L::splat32(s.total.rest[k]), L::splat32(of[i]), L::load(of + j),
-                       L::load(s.both.rest + k * s.stride + j), c);
+                       L::load(both.rest + k * s.stride + j), c);
           for (int q = 0; q < 4; ++q) apart[q] = L::add(apart[q], L::gather(s.pure[k], c[q]));
         }
         for (int q = 0; q < 4; ++q) pure[q] = L::max(pure[q], apart[q]);
@@ -125,11 +162,10 @@ void scan_row(const PairScan& s, std::size_t i) {
     // Lower bound and leaf cost of each grandchild (bounds.hpp).
     I64 low[4], high[4];
     for (int q = 0; q < 4; ++q) {
-      const I64 leaf = L::sub(L::gather(s.rising, n[q]), mixed[q]);
       const I64 split = L::add(L::gather(s.floor, L::min(rows[q], cap)), pure[q]);
-      const I64 stop = L::add(leaf, L::at_least(one, rows[q], zero, stop_lower));
+      const I64 stop = L::add(leaf[q], L::at_least(one, rows[q], zero, stop_lower));
       low[q] = L::min(stop, L::at_least(n[q], splittable, split, infinite));
-      high[q] = L::add(leaf, L::at_least(one, rows[q], zero, stop_upper));
+      high[q] = L::add(leaf[q], L::at_least(one, rows[q], zero, stop_upper));
     }
 
     // Child (i, 1) split by j has the parts 3 and 2, child (j, 1) split by i 3 and 1, and so on.
@@ -160,17 +196,35 @@ void scan_row(const PairScan& s, std::size_t i) {
   }
 }
 
+template <class L, std::size_t R>
+void scan_some(const PairScan& s, std::size_t i) {
+  count<L, R>(s, s.words + i, i / lanes * lanes, s.both);
+  for (std::size_t r = 0; r < R; ++r) {
+    const PairCounts both = row_of(s, s.both, r);
+    const bool two_class = s.two_class != nullptr;
+    if (s.folded)
+      two_class ? evaluate_row<L, true, true>(s, i + r, both)
+                : evaluate_row<L, true, false>(s, i + r, both);
+    else
+      two_class ? evaluate_row<L, false, true>(s, i + r, both)
+                : evaluate_row<L, false, false>(s, i + r, both);
+  }
+}
+
 template <class L>
-void scan_row_any(const PairScan& s, std::size_t i) {
-  if (s.folded)
-    scan_row<L, true>(s, i);
-  else
-    scan_row<L, false>(s, i);
+void scan_rows(const PairScan& s, std::size_t i, std::size_t n) {
+  for (; n >= rows_at_once; i += rows_at_once, n -= rows_at_once) scan_some<L, rows_at_once>(s, i);
+  for (; n > 0; ++i, --n) scan_some<L, 1>(s, i);
 }
 
 template <class L>
 void count_columns(const PairScan& s, const PairCounts& out) {
-  count<L>(s, nullptr, 0, out);
+  count<L, 1>(s, nullptr, 0, out);
+}
+
+template <class L>
+void count_with(const PairScan& s, std::size_t i) {
+  count<L, 1>(s, s.words + i, 0, s.both);
 }
 
 }  // namespace

@@ -85,14 +85,17 @@ struct PlainLanes {
     x = (x & 0x33333333u) + ((x >> 2) & 0x33333333u);
     return (((x + (x >> 4)) & 0x0F0F0F0Fu) * 0x01010101u) >> 24;
   }
+  template <std::size_t R>
   static void popcount_block(const std::uint32_t* words, std::size_t stride,
                              const std::uint32_t* mask, std::uint32_t first, std::uint32_t last,
-                             std::int32_t* out) {
-    for (std::size_t l = 0; l < lanes; ++l) out[l] = 0;
-    for (std::size_t w = first; w < last; ++w) {
-      const std::uint32_t m = mask == nullptr ? ~0u : mask[w * stride];
-      for (std::size_t l = 0; l < lanes; ++l)
-        out[l] += static_cast<std::int32_t>(popcount(words[w * stride + l] & m));
+                             std::int32_t (*out)[lanes]) {
+    for (std::size_t r = 0; r < R; ++r) {
+      for (std::size_t l = 0; l < lanes; ++l) out[r][l] = 0;
+      for (std::size_t w = first; w < last; ++w) {
+        const std::uint32_t m = mask == nullptr ? ~0u : mask[w * stride + r];
+        for (std::size_t l = 0; l < lanes; ++l)
+          out[r][l] += static_cast<std::int32_t>(popcount(words[w * stride + l] & m));
+      }
     }
   }
 };
@@ -100,6 +103,7 @@ struct PlainLanes {
 }  // namespace
 
 extern const PairKernel plain_kernel;
-const PairKernel plain_kernel = {"plain", scan_row_any<PlainLanes>, count_columns<PlainLanes>};
+const PairKernel plain_kernel = {"plain", scan_rows<PlainLanes>, count_columns<PlainLanes>,
+                                count_with<PlainLanes>};
 
 }  // namespace maptree

@@ -1,0 +1,129 @@
+"""Asking the core, and what must hold of every answer: the tests' side of the contract."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from maptree import _core
+from oracle import LEAF, Tree, optimum, tree_cost
+from problems import Problem
+
+# The core counts in 2^-32 nats and the oracle in floats: a thousand roundings stay below it.
+TOLERANCE = 1e-6
+
+SWITCHES = (
+    "fold_columns",
+    "fold_rows",
+    "compact",
+    "pair_expansion",
+    "prune",
+    "lazy_children",
+    "distinct_rows_bound",
+    "equivalent_rows_bound",
+    "structure_bound",
+    "gap_per_minority",
+    "free_solved",
+)
+
+
+def without(*switches: str, **others: Any) -> _core.Options:
+    """Options with these switches off and the others as given."""
+    off: dict[str, Any] = dict.fromkeys(switches, False)
+    return _core.Options(**off, **others)
+
+
+def solve(problem: Problem, options: _core.Options | None = None, **limits: Any) -> _core.Result:
+    options = _core.Options() if options is None else options
+    dataset = _core.Dataset(
+        _core.pack(problem.X),
+        len(problem.y),
+        problem.y.astype(np.int32),
+        None if problem.weights is None else problem.weights.astype(np.int64),
+        problem.n_classes,
+        fold_rows=options.fold_rows,
+        fold_columns=options.fold_columns,
+    )
+    prior = _core.Prior(problem.alpha, problem.beta, np.array(problem.rho))
+    return _core.search(dataset, prior, options, _core.Limits(**limits))
+
+
+@cache
+def best(problem: Problem, max_depth: int | None = None, min_samples_leaf: int = 1) -> float:
+    """The oracle's optimum, worked out once for all tests of the same problem."""
+    data = problem.X.tolist(), problem.y.tolist(), problem.weights
+    constraints = {"max_depth": max_depth, "min_samples_leaf": min_samples_leaf}
+    return optimum(*data, **problem.prior | constraints)[0]
+
+
+def tree_of(result: _core.Result, node: int = 0) -> Tree:
+    feature = int(result.feature[node])
+    if feature < 0:
+        return LEAF
+    left, right = int(result.left[node]), int(result.right[node])
+    return feature, tree_of(result, left), tree_of(result, right)
+
+
+def signature(result: _core.Result) -> tuple[Any, ...]:
+    """All that must repeat from run to run: everything but times and bytes."""
+    tree = [result.feature, result.left, result.right, result.counts]
+    arrays = tuple(array.tolist() for array in tree)
+    return result.status, result.lower, result.upper, result.expansions, *arrays
+
+
+def check(problem: Problem, result: _core.Result, **constraints: Any) -> None:
+    """What holds at every stop, whatever the options."""
+    optimal = best(problem, **constraints)
+    assert result.lower <= result.upper, str(problem)
+    assert result.lower <= optimal + TOLERANCE, str(problem)
+    assert result.upper >= optimal - TOLERANCE, str(problem)
+    assert (result.status == "optimal") == (result.lower == result.upper), str(problem)
+    tree = tree_of(result)
+    # The cost is infinite if the tree breaks a constraint.
+    cost = tree_cost(tree, problem.X, problem.y, problem.weights, **problem.prior | constraints)
+    assert cost == pytest.approx(result.upper, abs=TOLERANCE), str(problem)
+    check_arrays(problem, result)
+    check_trace(result, optimal)
+    if result.status == "optimal":
+        assert result.proved_depth == -1
+    elif not constraints:
+        # No tree up to this depth is better than the one returned.
+        assert result.proved_depth >= 0
+        assert best(problem, result.proved_depth) >= result.upper - TOLERANCE, str(problem)
+
+
+def check_arrays(problem: Problem, result: _core.Result) -> None:
+    """Nodes are in preorder and hold the weighted class counts of the rows that reach them."""
+    order: list[int] = []
+    reach: list[tuple[int, np.ndarray[Any, Any]]] = [(0, np.full(len(problem.y), True))]
+    while reach:
+        node, rows = reach.pop()
+        order.append(node)
+        weights = None if problem.weights is None else problem.weights[rows]
+        counts = np.bincount(problem.y[rows], weights, minlength=problem.n_classes)
+        assert result.counts[node].tolist() == counts.tolist(), str(problem)
+        children = int(result.left[node]), int(result.right[node])
+        if result.feature[node] < 0:
+            assert children == (-1, -1), str(problem)
+        else:
+            ones = problem.X[:, result.feature[node]] == 1
+            reach += [(children[1], rows & ones), (children[0], rows & ~ones)]
+    assert order == list(range(len(result.feature))), str(problem)
+
+
+def check_trace(result: _core.Result, optimal: float) -> None:
+    _, expansions, lower, upper = result.trace.T
+    assert np.all(np.diff(expansions) >= 0)
+    assert np.all(np.diff(lower) >= 0)
+    assert np.all(np.diff(upper) <= 0)
+    assert np.all(lower <= optimal + TOLERANCE)
+    assert np.all(upper >= optimal - TOLERANCE)
+
+
+def check_optimal(problem: Problem, result: _core.Result, **constraints: Any) -> None:
+    check(problem, result, **constraints)
+    assert result.status == "optimal", str(problem)
+    assert result.upper == pytest.approx(best(problem, **constraints), abs=TOLERANCE), str(problem)

@@ -1,0 +1,408 @@
+"""The core against the oracles: the same optimum whatever is switched off, bounds that enclose it.
+
+The core must be what brute force says at the end, honest at every stop on the way, and blind to
+everything that does not matter: the order of rows, names of classes, which kernel counts bits.
+MAPTREE_CASES=20 runs twenty times as many random cases.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import paper
+from checks import (
+    SWITCHES,
+    TOLERANCE,
+    best,
+    check,
+    check_optimal,
+    signature,
+    solve,
+    tree_of,
+    without,
+)
+from maptree import _core
+from oracle import LEAF, tree_cost
+from problems import (
+    BLOCK_SIZES,
+    KINDS,
+    SCALE,
+    Problem,
+    big_few_distinct,
+    collision_problem,
+    examples,
+    generate,
+    problems,
+)
+
+# Both in 2^-32 nats, where a logarithm may round to the next unit.
+ROUNDING = 1e-8
+
+CONSTRAINTS: list[dict[str, Any]] = [
+    {"max_depth": 0},
+    {"max_depth": 1},
+    {"max_depth": 2},
+    {"max_depth": 3},
+    {"min_samples_leaf": 2},
+    {"min_samples_leaf": 5},
+    {"max_depth": 2, "min_samples_leaf": 3},
+    {"min_samples_leaf": 1000},
+]
+
+
+def seeds(count: int) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("seed", range(count * SCALE))
+
+
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+@cache
+def case(kind: str, seed: int, n_rows: int | None = None, n_features: int | None = None) -> Problem:
+    return generate(kind, seed, n_rows=n_rows, n_features=n_features)
+
+
+# Packing, on which all the rest stands
+
+
+@pytest.mark.parametrize("dtype", [np.bool_, np.uint8, np.int64, np.float32, np.float64])
+@pytest.mark.parametrize("n_rows", BLOCK_SIZES)
+def test_pack(n_rows: int, dtype: type[np.generic]) -> None:
+    X = big_few_distinct(n_rows, n_features=5).X.astype(dtype)
+    expected = np.packbits(X.T == 1, axis=1, bitorder="little")
+    assert np.array_equal(_core.pack(X), expected)
+    assert np.array_equal(_core.pack(np.asfortranarray(X)), expected)
+    assert np.array_equal(_core.pack(np.repeat(X, 2, axis=0)[::2]), expected)
+
+
+# The optimum
+
+
+@seeds(150)
+@every_kind
+def test_optimum(kind: str, seed: int, tally: Counter[str]) -> None:
+    tally[f"optimum: {kind}"] += 1
+    problem = case(kind, seed)
+    check_optimal(problem, solve(problem))
+
+
+@seeds(8)
+@every_kind
+def test_optimum_of_larger_problems(kind: str, seed: int, tally: Counter[str]) -> None:
+    tally[f"optimum, larger: {kind}"] += 1
+    problem = case(kind, seed, n_rows=90, n_features=7)
+    check_optimal(problem, solve(problem))
+
+
+@seeds(4)
+@pytest.mark.parametrize("n_rows", BLOCK_SIZES)
+def test_optimum_at_word_ends(n_rows: int, seed: int, tally: Counter[str]) -> None:
+    tally["optimum: rows around the ends of words"] += 1
+    problem = big_few_distinct(n_rows, seed)
+    check_optimal(problem, solve(problem))
+    check_optimal(problem, solve(problem, without("fold_rows")))
+
+
+@seeds(5)
+@every_kind
+@pytest.mark.parametrize("constraints", CONSTRAINTS, ids=str)
+def test_constrained_optimum(
+    kind: str, seed: int, constraints: dict[str, Any], tally: Counter[str]
+) -> None:
+    tally[f"constrained optimum: {kind}"] += 1
+    problem = case(kind, seed)
+    check_optimal(problem, solve(problem, _core.Options(**constraints)), **constraints)
+
+
+def test_lone_leaf_may_be_lighter_than_min_samples_leaf() -> None:
+    problem = case("separable", 0, n_rows=12)
+    result = solve(problem, _core.Options(min_samples_leaf=13))
+    assert tree_of(result) == LEAF
+    assert result.status == "optimal"
+
+
+@examples(300)
+@given(problem=problems(max_weight=3), data=st.data())
+def test_optimum_of_any_problem_with_any_options(
+    problem: Problem, data: st.DataObject, tally: Counter[str]
+) -> None:
+    """Switches, constraints and budget all at once."""
+    tally["any problem, any options"] += 1
+    off = data.draw(st.sets(st.sampled_from(SWITCHES)), label="switched off")
+    budget = data.draw(st.sampled_from([-1, 0, 1, 2, 3, 5, 8]), label="max_expansions")
+    constraints = data.draw(st.sampled_from([{}, *CONSTRAINTS]), label="constraints")
+    options = without(*off, **constraints)
+    result = solve(problem, options, max_expansions=budget)
+    verify = check_optimal if budget < 0 else check
+    verify(problem, result, **constraints)
+
+
+# Known traps
+
+
+def test_traps() -> None:
+    """Bounds that look right and are not: stop in the perfect split, stop after two splits."""
+    common: dict[str, Any] = {"n_classes": 2, "alpha": 0.95, "beta": 0.5}
+    X = np.array([[0, 0], [0, 0], [1, 0], [1, 0], [1, 1], [1, 1]], dtype=np.uint8)
+    mixed = Problem(X, np.array([1, 1, 1, 0, 0, 0]), rho=(10.0, 10.0), **common)
+    X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 10, dtype=np.uint8)
+    xor = Problem(X, np.array([0, 1, 1, 0] * 10), rho=(2.5, 2.5), **common)
+    for problem, cost in ((mixed, 5.26), (xor, 15.79)):
+        result = solve(problem)
+        check_optimal(problem, result)
+        assert result.upper == pytest.approx(cost, abs=0.005)
+
+
+@seeds(100)
+def test_collisions(seed: int, tally: Counter[str]) -> None:
+    """Row sets that differ by rows 63 and 127 are two sets; see problems.collision_problem."""
+    tally["collisions"] += 1
+    problem = collision_problem(seed, n_rows=260 if seed // 4 % 2 else 130)
+    check_optimal(problem, solve(problem))
+    check_optimal(problem, solve(problem, _core.Options.paper()))
+
+
+# Every stop
+
+
+def budgets(expansions: int) -> Iterator[int]:
+    """Every budget up to 6, then steps of a third, and the last."""
+    budget = 0
+    while budget < expansions:
+        yield budget
+        budget = max(budget + 1, budget * 4 // 3)
+    yield expansions
+
+
+@seeds(6)
+@every_kind
+def test_every_stop(kind: str, seed: int, tally: Counter[str]) -> None:
+    """Bounds enclose the optimum, and more work never makes a bound or a tree worse."""
+    for n_rows, n_features in ((None, None), (70, 6)):
+        problem = case(kind, seed, n_rows, n_features)
+        for options in (_core.Options(), _core.Options.paper()):
+            check_stops(problem, options, tally)
+
+
+@seeds(2)
+@every_kind
+@pytest.mark.parametrize("switch", SWITCHES)
+def test_every_stop_without(kind: str, seed: int, switch: str, tally: Counter[str]) -> None:
+    problem = case(kind, seed, n_rows=40, n_features=5)
+    check_stops(problem, without(switch), tally)
+
+
+def check_stops(problem: Problem, options: _core.Options, tally: Counter[str]) -> None:
+    whole = solve(problem, options)
+    check_optimal(problem, whole)
+    last: _core.Result | None = None
+    for budget in budgets(whole.expansions):
+        tally["stops"] += 1
+        result = solve(problem, options, max_expansions=budget)
+        check(problem, result)
+        assert result.expansions <= budget, str(problem)
+        assert result.status in ("optimal", "expansion_limit"), str(problem)
+        if last is not None:
+            assert result.lower >= last.lower, str(problem)
+            assert result.upper <= last.upper, str(problem)
+        last = result
+    assert last is not None
+    assert signature(last) == signature(whole), str(problem)
+
+
+@seeds(3)
+@every_kind
+@pytest.mark.parametrize("constraints", CONSTRAINTS, ids=str)
+def test_every_constrained_stop(
+    kind: str, seed: int, constraints: dict[str, Any], tally: Counter[str]
+) -> None:
+    problem = case(kind, seed, n_rows=40, n_features=5)
+    for budget in range(6):
+        tally["constrained stops"] += 1
+        options = _core.Options(**constraints)
+        check(problem, solve(problem, options, max_expansions=budget), **constraints)
+
+
+# What must not matter
+
+
+@seeds(10)
+@every_kind
+def test_runs_repeat(kind: str, seed: int, tally: Counter[str]) -> None:
+    tally["runs repeat"] += 1
+    problem = case(kind, seed)
+    for budget in (-1, 5):
+        first, second = (solve(problem, max_expansions=budget) for _ in range(2))
+        assert signature(first) == signature(second)
+
+
+@seeds(20)
+@every_kind
+def test_order_of_rows(kind: str, seed: int, tally: Counter[str]) -> None:
+    """The identical tree: ties never depend on the order of rows, at any stop."""
+    tally[f"order of rows: {kind}"] += 1
+    problem = case(kind, seed)
+    order = np.random.default_rng(seed).permutation(len(problem.y))
+    for options, budget in product((_core.Options(), _core.Options.paper()), (-1, 5)):
+        result = solve(problem, options, max_expansions=budget)
+        shuffled = solve(problem.with_rows(order), options, max_expansions=budget)
+        assert signature(result) == signature(shuffled), str(problem)
+
+
+@seeds(20)
+@every_kind
+def test_names_do_not_matter(kind: str, seed: int, tally: Counter[str]) -> None:
+    """Columns in another order or complemented, classes renamed: the same optimum."""
+    tally[f"columns and labels: {kind}"] += 1
+    problem = case(kind, seed)
+    rng = np.random.default_rng(seed)
+    n_features = problem.X.shape[1]
+    for same in (
+        problem.with_columns(rng.permutation(n_features)),
+        problem.with_labels(rng.permutation(problem.n_classes)),
+        problem.with_complement(int(rng.integers(n_features))),
+    ):
+        result = solve(same)
+        assert result.status == "optimal"
+        assert result.upper == pytest.approx(best(problem), abs=TOLERANCE), str(same)
+
+
+@seeds(10)
+@every_kind
+def test_weights_are_repeated_rows(kind: str, seed: int, tally: Counter[str]) -> None:
+    """Weight 0 is a row that is not there, weight 3 a row that is there three times."""
+    tally[f"weights = repeated rows: {kind}"] += 1
+    problem = generate(kind, seed, max_weight=4)
+    variants = _core.Options(), without("fold_rows"), _core.Options(min_samples_leaf=3)
+    for options, budget in product(variants, (-1, 3)):
+        weighted = solve(problem, options, max_expansions=budget)
+        repeated = solve(problem.repeated(), options, max_expansions=budget)
+        assert signature(weighted) == signature(repeated), str(problem)
+    check_optimal(problem, solve(problem))
+
+
+@seeds(6)
+@every_kind
+@pytest.mark.parametrize("switch", SWITCHES)
+def test_each_switch(kind: str, seed: int, switch: str, tally: Counter[str]) -> None:
+    tally[f"without {switch}"] += 1
+    problem = case(kind, seed)
+    check_optimal(problem, solve(problem, without(switch)))
+
+
+@seeds(80)
+@every_kind
+def test_any_switches(kind: str, seed: int, tally: Counter[str]) -> None:
+    """Random sets of switches off, half of them under constraints."""
+    tally["random switches off"] += 1
+    problem = case(kind, seed)
+    rng = np.random.default_rng([seed, *kind.encode()])
+    off = [switch for switch in SWITCHES if rng.random() < 0.5]
+    constraints = CONSTRAINTS[rng.integers(len(CONSTRAINTS))] if rng.random() < 0.5 else {}
+    check_optimal(problem, solve(problem, without(*off, **constraints)), **constraints)
+
+
+@pytest.mark.parametrize("kernel", _core.kernels())
+def test_kernels(kernel: str, tally: Counter[str]) -> None:
+    """Counting bits another way changes nothing, to the last expansion."""
+    some = [generate(kind, seed) for kind in KINDS for seed in range(10 * SCALE)]
+    wide = [generate(kind, seed, n_rows=1000, n_features=14) for kind in KINDS for seed in range(2)]
+    ends = [big_few_distinct(n_rows, n_features=6) for n_rows in BLOCK_SIZES]
+    for problem, switches in product(some + wide + ends, ([], ["compact"])):
+        tally[f"kernel {kernel}"] += 1
+        result, plain = (
+            solve(problem, without(*switches, kernel=name), max_expansions=40)
+            for name in (kernel, "plain")
+        )
+        assert signature(result) == signature(plain), str(problem)
+        assert result.subproblems == plain.subproblems
+
+
+# The paper's algorithms
+
+
+@seeds(25)
+@every_kind
+def test_paper_mode(kind: str, seed: int, tally: Counter[str]) -> None:
+    """The same bounds after every expansion, and as many of them, as the transcription."""
+    tally[f"paper mode: {kind}"] += 1
+    check_paper_mode(case(kind, seed))
+
+
+@examples(100)
+@given(problem=problems(max_weight=2))
+def test_paper_mode_on_any_problem(problem: Problem, tally: Counter[str]) -> None:
+    tally["paper mode: hypothesis"] += 1
+    check_paper_mode(problem)
+
+
+@seeds(2)
+@pytest.mark.parametrize("n_rows", BLOCK_SIZES)
+def test_paper_mode_at_word_ends(n_rows: int, seed: int, tally: Counter[str]) -> None:
+    tally["paper mode: rows around the ends of words"] += 1
+    check_paper_mode(big_few_distinct(n_rows, seed, n_features=4))
+
+
+def check_paper_mode(problem: Problem) -> None:
+    steps: list[tuple[float, float]] = []
+    rows = problem.repeated()
+    theirs = paper.maptree(
+        rows.X, rows.y, **problem.prior, on_step=lambda *bounds: steps.append(bounds)
+    )
+    # The paper has no tree before its first expansion; the core has a lone leaf from the start,
+    # and is done at once where that is what the root's bound allows.
+    lone_leaf = tree_cost(LEAF, rows.X, rows.y, **problem.prior)
+    steps[0] = steps[0][0], min(steps[0][1], lone_leaf)
+    expansions = 0 if steps[0][0] >= lone_leaf - ROUNDING else theirs.expansions
+    for budget in budgets(expansions):
+        ours = solve(problem, _core.Options.paper(), max_expansions=budget)
+        lower, upper = steps[budget]
+        assert ours.expansions == budget, str(problem)
+        assert ours.lower == pytest.approx(lower, abs=ROUNDING), str(problem)
+        assert ours.upper == pytest.approx(upper, abs=ROUNDING), str(problem)
+    ours = solve(problem, _core.Options.paper())
+    assert ours.status == "optimal"
+    assert ours.expansions == expansions, str(problem)
+
+
+def test_paper_mode_is_all_switches_off() -> None:
+    options = _core.Options.paper(max_depth=3, min_samples_leaf=2)
+    assert not any(getattr(options, switch) for switch in SWITCHES)
+    assert (options.max_depth, options.min_samples_leaf) == (3, 2)
+    assert all(getattr(_core.Options(), switch) for switch in SWITCHES)
+
+
+@seeds(5)
+@every_kind
+def test_constrained_paper_mode(kind: str, seed: int, tally: Counter[str]) -> None:
+    tally["paper mode, constrained"] += 1
+    problem = case(kind, seed)
+    for constraints in CONSTRAINTS:
+        options = _core.Options.paper(**constraints)
+        check_optimal(problem, solve(problem, options), **constraints)
+
+
+def test_folding() -> None:
+    """Equal and complementary columns are one, equal rows are one; V still counts them all."""
+    rng = np.random.default_rng(0)
+    base = rng.integers(2, size=(30, 3), dtype=np.uint8)
+    X, y = np.hstack([base, base, 1 - base]), rng.integers(2, size=30)
+    for fold in (True, False):
+        dataset = _core.Dataset(
+            _core.pack(X), 30, y.astype(np.int32), None, 2, fold_rows=fold, fold_columns=fold
+        )
+        assert dataset.n_rows == dataset.total_weight == 30
+        assert dataset.n_features == 9
+        assert dataset.n_distinct_columns == (3 if fold else 9)
+        assert (dataset.n_distinct_rows < 30) == fold
+    problem = Problem(X, y, n_classes=2, alpha=0.95, beta=0.5, rho=(2.5, 2.5))
+    check_optimal(problem, solve(problem))
