@@ -25,7 +25,8 @@ demo: $(VENV)/.built
 	$(BIN)/python -m maptree.demo
 
 test: test-core $(VENV)/.built $(VENV)/.test
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(BIN)/python -m pytest -m "not alone" -n auto --dist worksteal
+	$(BIN)/python -m pytest -m alone
 
 $(VENV)/.build:
 	$(PYTHON) -m venv $(VENV)

@@ -47,12 +47,13 @@ class Arena {
   // The most that allocate(bytes) could add to bytes().
   [[nodiscard]] std::size_t growth(std::size_t bytes) const {
     const std::size_t size = (bytes + grain_ - 1) / grain_ * grain_;
-    return left_ >= size ? 0 : chunk_for(size);
+    return left_ >= size ? 0 : chunk_for(size) + note;
   }
 
  private:
   static constexpr std::size_t huge_page = std::size_t{1} << 21;
   static constexpr std::size_t first_chunk = std::size_t{1} << 16;
+  static constexpr std::size_t note = 4096;
 
   struct FreeBlock {
     FreeBlock* next;
@@ -61,16 +62,16 @@ class Arena {
     void operator()(std::byte* chunk) const { std::free(chunk); }
   };
 
+  // Large chunks are whole huge pages. The allocator keeps its note on each in a page of its own.
   [[nodiscard]] std::size_t chunk_for(std::size_t size) const {
     const std::size_t grown = std::min(huge_page, std::max(first_chunk, bytes_));
-    return std::max(grown, (size + first_chunk - 1) / first_chunk * first_chunk);
+    const std::size_t unit = std::max(grown, size) >= huge_page ? huge_page : first_chunk;
+    return (std::max(grown, size) + unit - 1) / unit * unit;
   }
   void add_chunk(std::size_t size) {
     const std::size_t chunk = chunk_for(size);
 #if defined(__linux__)
-    void* memory = chunk >= huge_page ? std::aligned_alloc(huge_page, chunk / huge_page * huge_page +
-                                                           (chunk % huge_page ? huge_page : 0))
-                                      : std::malloc(chunk);
+    void* memory = chunk >= huge_page ? std::aligned_alloc(huge_page, chunk) : std::malloc(chunk);
     if (memory == nullptr) throw std::bad_alloc();
     if (chunk >= huge_page) madvise(memory, chunk, MADV_HUGEPAGE);  // a wish, no more
 #else
@@ -80,7 +81,7 @@ class Arena {
     chunks_.emplace_back(static_cast<std::byte*>(memory));
     next_ = chunks_.back().get();
     left_ = chunk;
-    bytes_ += chunk;
+    bytes_ += chunk + note;
   }
 
   std::size_t grain_;

@@ -15,7 +15,8 @@ Graph::Graph(const Options& options)
 std::size_t Graph::bytes() const {
   return node_memory_.bytes() + split_memory_.bytes() + nodes_.capacity() * sizeof(OrNode*) +
          links_.capacity() * sizeof(Link) + buckets_.capacity() * sizeof(std::uint32_t) +
-         free_nodes_.capacity() * sizeof(std::uint32_t);
+         free_nodes_.capacity() * sizeof(std::uint32_t) + to_drop_.capacity() * sizeof(OrId) +
+         dirty_bytes_;
 }
 
 std::size_t Graph::growth(std::size_t n_splits) const {
@@ -156,7 +157,10 @@ void Graph::mark(OrId id) {
   if (node.dirty) return;
   node.dirty = true;
   if (dirty_.size() <= node.key.depth) dirty_.resize(node.key.depth + 1);
-  dirty_[node.key.depth].push_back(id);
+  std::vector<OrId>& level = dirty_[node.key.depth];
+  dirty_bytes_ -= level.capacity() * sizeof(OrId);
+  level.push_back(id);
+  dirty_bytes_ += level.capacity() * sizeof(OrId);
 }
 
 // A split of this node changed: the node may have, too (I2, I3). `before` is what the split's bound

@@ -126,6 +126,7 @@ class Graph {
   std::uint32_t free_link_ = UINT32_MAX;
   std::vector<std::uint32_t> buckets_;
   std::vector<std::vector<OrId>> dirty_;  // by depth
+  std::size_t dirty_bytes_ = 0;
   std::vector<OrId> to_drop_;
   std::int64_t n_alive_ = 0;
 };

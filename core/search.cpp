@@ -80,7 +80,8 @@ class BestFirst {
 
   [[nodiscard]] std::size_t bytes() const {
     return data_.bytes() + posterior_.bytes() + bounds_.bytes() + expander_.bytes() +
-           graph_.bytes();
+           graph_.bytes() + path_.size() * data_.n_words() * sizeof(Word) +
+           stats_.trace.capacity() * sizeof(stats_.trace[0]);
   }
 
   [[nodiscard]] Progress progress() const {

@@ -1,9 +1,14 @@
-"""What every test module shares: the tally of random cases, printed at the end of a run."""
+"""What every test module shares: the benchmark files, and the tally of random cases."""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 # Its assertions explain themselves like those of the tests.
@@ -12,8 +17,24 @@ pytest.register_assert_rewrite("checks")
 TALLY = pytest.StashKey[Counter[str]]()
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.stash[TALLY] = Counter()
+@pytest.fixture
+def cp4im() -> Callable[[str], tuple[np.ndarray, np.ndarray]]:
+    """Load a CP4IM set by name: (X, y), the label in the file's first column."""
+
+    def load(name: str) -> tuple[np.ndarray, np.ndarray]:
+        for folder in _cp4im_folders():
+            path = folder / f"{name}.txt.gz"
+            if path.is_file():
+                rows = np.loadtxt(path, dtype=np.uint8)
+                return rows[:, 1:], rows[:, 0].astype(np.int64)
+        pytest.skip(f"{name}.txt.gz is not in $MAPTREE_DATA nor in ../shared/data/cp4im")
+
+    return load
+
+
+def _cp4im_folders() -> list[Path]:
+    given = [Path(os.environ["MAPTREE_DATA"])] if os.environ.get("MAPTREE_DATA") else []
+    return [*given, Path(__file__).resolve().parents[2] / "shared" / "data" / "cp4im"]
 
 
 @pytest.fixture(scope="session")
@@ -23,6 +44,22 @@ def tally(pytestconfig: pytest.Config) -> Counter[str]:
     It lives for the session, so that Hypothesis tests may use it as well.
     """
     return pytestconfig.stash[TALLY]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[TALLY] = Counter()
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Hand the tally of a pytest-xdist worker to the process that started it."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["tally"] = dict(session.config.stash[TALLY])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:
+    if error is None:
+        node.config.stash[TALLY].update(node.workeroutput["tally"])
 
 
 def pytest_terminal_summary(

@@ -13,7 +13,7 @@ from maptree import _core
 from maptree.labels import read_labels
 from maptree.limits import whole_number
 from maptree.table import Table, first_not_binary, read_table
-from maptree.thresholds import choose_cuts
+from maptree.thresholds import choose_gaps, place_cuts
 from maptree.weights import read_weights
 from maptree.wording import number_text, yes_and_no
 
@@ -111,12 +111,13 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             columns = np.arange(table.n_columns, dtype=np.int32)
             thresholds = np.full(table.n_columns, np.nan)
         else:
-            cuts = [
-                choose_cuts(_column(table.values, j), codes, weights, limit)
+            gaps = [
+                choose_gaps(_column(table.values, j), codes, weights, limit)
                 for j in range(table.n_columns)
             ]
-            columns = np.repeat(np.arange(len(cuts), dtype=np.int32), [len(c) for c in cuts])
-            thresholds = np.concatenate(cuts)
+            counts = [gap.shape[1] for gap in gaps]
+            columns = np.repeat(np.arange(len(gaps), dtype=np.int32), counts)
+            thresholds = place_cuts(*np.concatenate(gaps, axis=1))
         self.passthrough_ = passthrough
         self.test_columns_ = columns
         self.test_thresholds_ = thresholds

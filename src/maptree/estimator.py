@@ -6,6 +6,7 @@ import copy
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -43,7 +44,8 @@ class MAPTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     rows, and every leaf has Dirichlet(rho) class probabilities. ``fit`` searches all trees for
     the one with the highest posterior probability given the labels. It stops when that tree is
     proved to be the best or when a limit is reached, and ``certificate_`` says which, and how
-    much more probable any other tree could be.
+    much more probable any other tree could be. If all rows are of one class there is nothing to
+    tell apart, and only the tree of a single leaf is considered.
 
     Parameters
     ----------
@@ -176,6 +178,8 @@ class MAPTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         table = read_table(scratch, X, reset=True)
         weights = read_weights(sample_weight, table.n_rows)
         classes, codes = _classes_that_count(y, weights, table.n_rows)
+        if len(classes) == 1:
+            budget = replace(budget, max_depth=0)
         prior = read_prior(self.alpha, self.beta, self.rho, len(classes))
         if encoder is not None:
             encoder.fit_table(table, codes, weights)
@@ -293,12 +297,10 @@ class MAPTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def export_text(self, feature_names: Sequence[str] | None = None) -> str:
         """Return the tree as indented text, with each leaf as in ``rules`` and its class counts.
 
-        >>> model = MAPTreeClassifier().fit([[0], [0], [1], [1]] * 3, [0, 0, 1, 1] * 3)
+        >>> model = MAPTreeClassifier().fit([[0], [1]] * 6, ["no", "yes"] * 6)
         >>> print(model.export_text(["member"]))
-        |-- member = 1
-        |   1 0.77 [0.50, 0.96], n = 6 (0 0, 6 1)
-        |-- member = 0
-        |   0 0.77 [0.50, 0.96], n = 6 (6 0, 0 1)
+        member = 1: yes 0.77 [0.50, 0.96], n = 6 (0 no, 6 yes)
+        member = 0: no 0.77 [0.50, 0.96], n = 6 (6 no, 0 yes)
         """
         return self._text(feature_names).export()
 

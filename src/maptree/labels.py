@@ -57,7 +57,12 @@ def _as_column(y: Any, n_rows: int) -> NDArray[Any]:
         )
     if issparse(y):
         raise TypeError("y is a sparse matrix: pass the labels as an array, y.toarray().ravel().")
-    labels: NDArray[Any] = np.asarray(y)
+    try:
+        labels: NDArray[Any] = np.asarray(y)
+    except ValueError:
+        raise ValueError(
+            "y holds sequences of different lengths: pass one label per row."
+        ) from None
     if isinstance(y, (list, tuple)) and labels.ndim == 1:
         # Once more as objects: numpy has turned [1, "a"] into words without a word.
         labels = np.empty(len(y), dtype=object)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shutil
 import sys
 import time
 from collections.abc import Callable
@@ -49,8 +50,8 @@ class Progress:
     def __str__(self) -> str:
         return (
             f"{self.seconds:6.1f} s | {self.expansions:,} expansions | "
-            f"{self.log_posterior:.4f} <= best <= {self.log_posterior_bound:.4f} | "
-            f"gap {self.gap:.4f}"
+            f"{self.log_posterior:.2f} <= best <= {self.log_posterior_bound:.2f} | "
+            f"gap {self.gap:.2f}"
         )
 
 
@@ -125,7 +126,8 @@ class ProgressLine:
     def show(self, text: str) -> None:
         """Show the present state."""
         if self._terminal:
-            # Padding wipes what a longer line left; a line feed would scroll.
+            # A line that wraps cannot be written over; padding wipes what a longer one left.
+            text = text[: shutil.get_terminal_size().columns - 1]
             self._stream.write("\r" + text.ljust(self._width))
             self._width = len(text)
         elif time.monotonic() - self._last >= _LINE_SECONDS:

@@ -136,5 +136,5 @@ def _last_line(result: _core.Result, seconds: float) -> str:
     end = "proved" if result.status == "optimal" else result.status.replace("_", " ")
     return (
         f"{seconds:6.1f} s | {result.expansions:,} expansions | "
-        f"log posterior {-result.upper:.4f} | gap {result.upper - result.lower:.4f} | {end}"
+        f"best {-result.upper:.4f} | gap {result.upper - result.lower:.4f} | {end}"
     )

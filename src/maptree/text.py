@@ -26,10 +26,8 @@ class TreeText:
     age <= 45.5  ->  yes 0.81 [0.56, 0.96], n = 8
     age > 45.5  ->  no 0.82 [0.59, 0.97], n = 9
     >>> print(text.export())
-    |-- age <= 45.5
-    |   yes 0.81 [0.56, 0.96], n = 8 (0 no, 8 yes)
-    |-- age > 45.5
-    |   no 0.82 [0.59, 0.97], n = 9 (9 no, 0 yes)
+    age <= 45.5: yes 0.81 [0.56, 0.96], n = 8 (0 no, 8 yes)
+    age > 45.5: no 0.82 [0.59, 0.97], n = 9 (9 no, 0 yes)
     """
 
     tree: Tree
@@ -57,15 +55,15 @@ class TreeText:
         stack: list[tuple[int, int, str]] = [(0, 0, "")]
         while stack:
             node, depth, condition = stack.pop()
-            if condition:
-                lines.append(f"{'|   ' * (depth - 1)}|-- {condition}")
             test = int(tree.feature[node])
             if test < 0:
-                lines.append(f"{'|   ' * depth}{self._outcome(node)} ({self._counts(node)})")
-            else:
-                no, yes = (self.words.condition([(test, answer)]) for answer in (False, True))
-                stack.append((int(tree.left[node]), depth + 1, no))
-                stack.append((int(tree.right[node]), depth + 1, yes))
+                lines.append(f"{condition}{self._outcome(node)} ({self._counts(node)})")
+                continue
+            if node != 0:
+                lines.append(condition.removesuffix(": "))
+            for child, answer in ((tree.left[node], False), (tree.right[node], True)):
+                words = self.words.condition([(test, answer)])
+                stack.append((int(child), depth + 1, f"{'| ' * depth}{words}: "))
         return "\n".join(lines)
 
     def _outcome(self, node: int) -> str:

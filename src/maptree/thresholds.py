@@ -6,34 +6,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def choose_cuts(
+def choose_gaps(
     values: NDArray[np.float64],
     codes: NDArray[np.int32] | None,
     weights: NDArray[np.int64] | None,
     limit: int,
 ) -> NDArray[np.float64]:
-    """Return at most ``limit`` thresholds for a column, in increasing order.
+    """Choose at most ``limit`` gaps of a column to cut in: the values below and above each.
 
-    A column of 0 and 1 gives one NaN, which stands for the test "is 1"; a constant column
-    nothing. See ``BinaryEncoder`` for which cuts are kept.
+    A column of 0 and 1 gives one gap of NaN, which stands for the test "is 1"; a constant column
+    nothing. See ``BinaryEncoder`` for which gaps are kept.
 
-    >>> choose_cuts(np.array([3.0, 1.0, 2.0, 2.0]), None, None, 16)
-    array([1.5, 2.5])
-    >>> choose_cuts(np.array([3.0, 1.0, 2.0, 2.0]), np.array([1, 0, 0, 0], np.int32), None, 16)
-    array([2.5])
+    >>> choose_gaps(np.array([3.0, 1.0, 2.0, 2.0]), None, None, 16)
+    array([[1., 2.],
+           [2., 3.]])
+    >>> choose_gaps(np.array([3.0, 1.0, 2.0, 2.0]), np.array([1, 0, 0, 0], np.int32), None, 16)
+    array([[2.],
+           [3.]])
     """
     if weights is not None and not weights.all():
         kept = weights > 0
         values, weights = values[kept], weights[kept]
         codes = None if codes is None else codes[kept]
-    order = np.argsort(values, kind="stable")
+    order = np.argsort(values)  # rows of one value stay together; their order does not matter
     ordered = values[order]
     # Where a new value starts; between start i - 1 and start i lies cut i.
     starts = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
     if len(starts) == 0:
-        return np.empty(0)
+        return np.empty((2, 0))
     if len(starts) == 1 and ordered[0] == 0.0 and ordered[-1] == 1.0:
-        return np.array([np.nan])
+        return np.full((2, 1), np.nan)
     below = starts if weights is None else np.cumsum(weights[order])[starts - 1]
     total = len(ordered) if weights is None else int(weights.sum())
     if codes is not None:
@@ -42,7 +44,7 @@ def choose_cuts(
     if len(starts) > limit:
         chosen = _by_quantile(below, total, limit)
         starts = starts[chosen]
-    return _between(ordered[starts - 1], ordered[starts])
+    return np.stack([ordered[starts - 1], ordered[starts]])
 
 
 def _class_can_change(codes: NDArray[np.int32], starts: NDArray[np.intp]) -> NDArray[np.bool_]:
@@ -67,7 +69,8 @@ def _by_quantile(below: NDArray[np.int64], total: int, limit: int) -> NDArray[np
     other rows are shared out among the groups that are left, so that a column with one heavy
     value still gets all its cuts where the other rows are.
     """
-    stretches = np.diff(below, prepend=0, append=total).astype(np.float64)
+    ends = np.concatenate([[0.0], below, [total]])
+    stretches = ends[1:] - ends[:-1]
     groups = limit + 1
     share = total / groups
     while True:
@@ -87,8 +90,12 @@ def _by_quantile(below: NDArray[np.int64], total: int, limit: int) -> NDArray[np
     return chosen
 
 
-def _between(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a threshold t with low <= t < high: the middle, in as few digits as are needed."""
+def place_cuts(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a threshold t with low <= t < high: the middle, in as few digits as are needed.
+
+    >>> place_cuts(np.array([45.0, 0.0]), np.array([46.0, 1 / 3]))
+    array([45.5 ,  0.167])
+    """
     # Half of each, not half of the sum or the difference: those overflow for huge values.
     middle = low / 2 + high / 2
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):

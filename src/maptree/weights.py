@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -33,13 +34,12 @@ def read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.int64] | None:
             f"sample_weight has shape {given.shape} but X has {n_rows} rows: "
             "pass one weight per row."
         )
+    if given.dtype.kind == "O" and all(isinstance(weight, Real) for weight in given):
+        given = given.astype(np.float64)
     if given.dtype.kind not in "biuf":
-        try:
-            given = given.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise TypeError(
-                f"sample_weight is not numeric ({error}): pass whole numbers of at least 0."
-            ) from None
+        raise TypeError(
+            f"sample_weight has type {given.dtype}: pass whole numbers of at least 0, one per row."
+        )
     with np.errstate(invalid="ignore"):
         bad = ~((given >= 0) & (given == np.floor(given)) & np.isfinite(given))
     if bad.any():

@@ -1,0 +1,20 @@
+#!/bin/sh
+# Installs the wheel of a directory into an empty environment and fits one tree with it.
+set -eu
+python=$1
+dist=$(cd "$2" && pwd)
+empty=$(mktemp -d)
+trap 'rm -rf "$empty"' EXIT
+"$python" -m venv "$empty/venv"
+"$empty/venv/bin/python" -m pip install --quiet --disable-pip-version-check "$dist"/maptree-*.whl
+cd "$empty"
+"$empty/venv/bin/python" - <<'EOF'
+import maptree
+from maptree.datasets import load_tic_tac_toe
+
+data = load_tic_tac_toe()
+model = maptree.MAPTreeClassifier(time_limit=None).fit(data.data, data.target)
+assert model.certificate_.optimal
+assert abs(model.certificate_.log_posterior + 300.9038) < 1e-4, model.certificate_
+print(f"maptree {maptree.__version__} from the wheel:", model.certificate_)
+EOF

@@ -1,0 +1,383 @@
+"""Limits, Ctrl-C, callbacks, threads, progress: a fit under control."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from maptree import MAPTreeClassifier
+from maptree.progress import Progress, ProgressLine
+
+
+def hard(n_rows=500, n_columns=80, seed=0):
+    """Labels that follow nothing: no search ends on this within a test's time."""
+    rng = np.random.default_rng(seed)
+    return rng.integers(0, 2, (n_rows, n_columns)), rng.integers(0, 2, n_rows)
+
+
+HARD = """
+import json, sys, warnings
+import numpy as np
+from maptree import MAPTreeClassifier
+rng = np.random.default_rng(0)
+X, y = rng.integers(0, 2, (500, 80)), rng.integers(0, 2, 500)
+"""
+
+
+def snapshot(model):
+    return dict(model.__dict__)
+
+
+# Time
+
+
+@pytest.mark.parametrize("seconds", [0.2, 1.0])
+def test_time_limit_is_kept(seconds):
+    X, y = hard()
+    overshoot = []
+    for _ in range(3):  # the machine may be busy: the best of three
+        started = time.perf_counter()
+        model = MAPTreeClassifier(time_limit=seconds).fit(X, y)
+        overshoot.append(time.perf_counter() - started - seconds)
+        assert model.certificate_.status == "time_limit"
+        assert model.certificate_.seconds == pytest.approx(seconds, abs=0.5)
+        if overshoot[-1] < 0.1:
+            break
+    assert min(overshoot) < 0.1
+    assert min(overshoot) > -0.05
+
+
+def test_time_that_was_up_before_the_search_gives_a_valid_tree():
+    X, y = hard()
+    model = MAPTreeClassifier(time_limit=1e-9).fit(X, y)
+    assert model.certificate_.status == "time_limit"
+    assert model.certificate_.log_posterior <= model.certificate_.log_posterior_bound
+    assert model.tree_.counts[0].sum() == len(y)
+    assert model.predict(X).shape == (500,)
+
+
+def test_preparation_counts_towards_the_limit():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20_000, 60)), rng.integers(0, 2, 20_000)
+    started = time.perf_counter()
+    model = MAPTreeClassifier(time_limit=1.5).fit(X, y)
+    elapsed = time.perf_counter() - started
+    assert model.certificate_.seconds <= elapsed
+    assert elapsed < 1.5 + 0.5
+    assert (model.trace_["seconds"] > 0.01).all()
+
+
+def test_expansions_repeat():
+    X, y = hard()
+    one, other = (MAPTreeClassifier(time_limit=None, max_expansions=50).fit(X, y) for _ in range(2))
+    assert one.certificate_.status == "expansion_limit"
+    assert one.tree_ == other.tree_
+    for name in ("log_posterior", "log_posterior_bound", "expansions", "subproblems"):
+        assert getattr(one.certificate_, name) == getattr(other.certificate_, name)
+
+
+# Ctrl-C
+
+
+def interrupt(script, when):
+    """Run a script, send it SIGINT once it has printed ``when``, and read what it prints last."""
+    child = subprocess.Popen(
+        [sys.executable, "-u", "-c", HARD + script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    for line in child.stdout:
+        if line.strip() == when:
+            break
+    time.sleep(0.5)
+    child.send_signal(signal.SIGINT)
+    sent = time.perf_counter()
+    out, err = child.communicate(timeout=60)
+    assert child.returncode == 0, err
+    return json.loads(out.splitlines()[-1]), time.perf_counter() - sent
+
+
+REPORT = """
+print(json.dumps({
+    "status": model.certificate_.status,
+    "warnings": [[w.category.__name__, str(w.message)] for w in caught],
+    "log_posterior": model.certificate_.log_posterior,
+    "predicted": len(model.predict(X)),
+}))
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="SIGINT cannot be sent to one process on Windows")
+@pytest.mark.parametrize("how", ["callback=tell", "callback=None", "callback=None, verbose=1"])
+def test_ctrl_c_keeps_the_best_tree(how):
+    script = f"""
+def tell(progress):
+    tell.calls = getattr(tell, "calls", 0) + 1
+print("searching")
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    model = MAPTreeClassifier(time_limit=50, {how}).fit(X, y)
+{REPORT}
+"""
+    report, seconds = interrupt(script, "searching")
+    assert report["status"] == "interrupted"
+    assert seconds < 2
+    assert report["predicted"] == 500
+    [(category, message)] = report["warnings"]
+    assert category == "InterruptedWarning"
+    assert f"{report['log_posterior']:.4f}" in message
+
+
+@pytest.mark.skipif(os.name == "nt", reason="SIGINT cannot be sent to one process on Windows")
+def test_ctrl_c_that_arrives_in_the_callback():
+    script = f"""
+import time
+def slow(progress):
+    print("in the callback")
+    time.sleep(30)
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    model = MAPTreeClassifier(time_limit=50, callback=slow).fit(X, y)
+{REPORT}
+"""
+    report, seconds = interrupt(script, "in the callback")
+    assert report["status"] == "interrupted"
+    assert seconds < 2
+    assert report["warnings"][0][0] == "InterruptedWarning"
+
+
+def test_ctrl_c_before_the_search_is_an_ordinary_interrupt(monkeypatch):
+    def pressed(*_, **__):
+        raise KeyboardInterrupt
+
+    X, y = hard()
+    model = MAPTreeClassifier(max_expansions=5).fit(X, y)
+    before = snapshot(model)
+    monkeypatch.setattr("maptree.estimator.read_labels", pressed)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, 1 - y)
+    assert snapshot(model) == before
+
+
+def test_a_warning_made_an_error_comes_after_the_tree_is_kept():
+    X, y = hard()
+    main = threading.main_thread()
+    assert threading.current_thread() is main
+    model = MAPTreeClassifier(time_limit=30)
+    threading.Timer(0.5, signal.raise_signal, [signal.SIGINT]).start()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="best tree so far was kept"):
+            model.fit(X, y)
+    assert model.certificate_.status == "interrupted"
+    assert model.predict(X).shape == (500,)
+
+
+# Callback
+
+
+def test_callback_sees_progress_and_stops():
+    X, y = hard()
+    seen = []
+
+    def stop_at_the_third(progress):
+        seen.append(progress)
+        return len(seen) == 3
+
+    started = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # asked for, so no warning
+        model = MAPTreeClassifier(time_limit=30, callback=stop_at_the_third).fit(X, y)
+    assert time.perf_counter() - started < 10
+    assert model.certificate_.status == "interrupted"
+    assert len(seen) == 3
+    for progress in seen:
+        assert isinstance(progress, Progress)
+        assert progress.log_posterior <= progress.log_posterior_bound
+        assert progress.gap == pytest.approx(progress.log_posterior_bound - progress.log_posterior)
+        assert progress.bytes >= X.size / 8
+        assert progress.proved_depth >= 0
+    for earlier, later in pairwise(seen):
+        assert earlier.seconds < later.seconds
+        assert earlier.expansions <= later.expansions
+        assert earlier.subproblems <= later.subproblems
+        assert earlier.log_posterior <= later.log_posterior
+    assert model.certificate_.log_posterior >= seen[-1].log_posterior
+    with pytest.raises(AttributeError):
+        seen[0].seconds = 0.0
+
+
+def test_an_exception_in_the_callback_ends_the_fit():
+    X, y = hard()
+    model = MAPTreeClassifier(max_expansions=5).fit(X, y)
+    before = snapshot(model)
+
+    def fail(progress):
+        raise ZeroDivisionError("in the callback")
+
+    model.set_params(callback=fail, max_expansions=None, time_limit=30)
+    before = snapshot(model)
+    with pytest.raises(ZeroDivisionError, match="in the callback"):
+        model.fit(X, 1 - y)
+    assert snapshot(model) == before
+
+
+# Threads
+
+
+def cores():
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+
+
+@pytest.mark.skipif(cores() < 2, reason="one core only")
+def test_two_fits_in_two_threads_use_two_cores():
+    def fit(seed):
+        X, y = hard(seed=seed)
+        models[seed] = MAPTreeClassifier(time_limit=1.0).fit(X, y)
+
+    used = []
+    for _ in range(3):  # the machine may be busy: the best of three
+        models = {}
+        threads = [threading.Thread(target=fit, args=(seed,)) for seed in (1, 2)]
+        cpu, wall = time.process_time(), time.perf_counter()
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        used.append((time.process_time() - cpu) / (time.perf_counter() - wall))
+        assert {model.certificate_.status for model in models.values()} == {"time_limit"}
+        if used[-1] > 1.5:
+            break
+    assert max(used) > 1.5
+
+
+# Progress line
+
+
+class Terminal:
+    """A stream that says it is a terminal."""
+
+    def __init__(self):
+        self.text = ""
+
+    def isatty(self):
+        return True
+
+    def write(self, text):
+        self.text += text
+
+    def flush(self):
+        pass
+
+
+def test_a_terminal_shows_one_line_that_is_written_over():
+    terminal = Terminal()
+    line = ProgressLine(terminal)
+    line.show("a long line")
+    line.show("short")
+    line.close("done")
+    assert terminal.text == "\ra long line\rshort      \rdone \n"
+
+
+def test_elsewhere_a_line_every_few_seconds(capsys, monkeypatch):
+    clock = iter([0.0, 1.0, 6.0, 6.0, 7.0])
+    monkeypatch.setattr("maptree.progress.time.monotonic", lambda: next(clock))
+    line = ProgressLine()
+    for second in ("one", "six", "seven"):
+        line.show(second)
+    line.close("done")
+    assert capsys.readouterr().err == "six\ndone\n"
+
+
+def test_verbose_writes_to_stderr_only(capsys, monkeypatch):
+    X, y = hard()
+    MAPTreeClassifier(time_limit=0.3, verbose=1).fit(X, y)
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "time limit" in captured.err
+    assert "expansions" in captured.err
+    MAPTreeClassifier(time_limit=0.3).fit(X, y)
+    captured = capsys.readouterr()
+    assert captured.out + captured.err == ""
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    MAPTreeClassifier(time_limit=0.5, verbose=1).fit(X, y)
+    shown = sys.stderr.text.split("\r")
+    assert len(shown) > 3
+    assert all("gap" in text and len(text.rstrip()) < 80 for text in shown[1:])
+    assert sys.stderr.text.count("\n") == 1
+
+
+# Memory
+
+MEASURE = """
+def memory(field):
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) * 1024 for line in status if line.startswith(field))
+
+MAPTreeClassifier(max_expansions=5).fit(X[:50], y[:50])  # what is loaded late is loaded now
+"""
+
+
+def grown(problem, limit):
+    """Fit in a fresh process; return the certificate and by how much the process grew."""
+    if not Path("/proc/self/status").exists():
+        pytest.skip("no /proc to read memory from")
+    script = f"""{HARD}{MEASURE}
+{problem}
+with open("/proc/self/clear_refs", "w") as refs:
+    refs.write("5")  # the peak starts from here
+before = memory("VmRSS")
+model = MAPTreeClassifier(time_limit=30, memory_limit={limit!r}).fit(X, y)
+print(json.dumps([model.certificate_.status, model.certificate_.peak_bytes,
+                  memory("VmHWM") - before]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_memory_limit_is_kept():
+    status, peak, growth = grown("", "48MiB")
+    assert status == "memory_limit"
+    assert peak <= 48 * 2**20
+    assert growth <= 48 * 2**20
+
+
+def test_memory_limit_counts_the_table():
+    problem = (
+        "X = rng.integers(0, 2, (20_000, 400), dtype=np.uint8); y = rng.integers(0, 2, 20_000)"
+    )
+    status, peak, growth = grown(problem, "32MiB")
+    assert status == "memory_limit"
+    assert peak <= 32 * 2**20
+    assert growth <= 32 * 2**20
+
+
+def test_numbers_are_packed_without_a_dense_matrix():
+    problem = "X = rng.normal(size=(20_000, 100)); y = rng.integers(0, 2, 20_000)"
+    # 1600 tests: 32 MB as bytes, 4 MB packed.
+    status, _, growth = grown(problem, "24MiB")
+    assert status in ("memory_limit", "time_limit")
+    assert growth <= 24 * 2**20
+
+
+def test_a_limit_below_the_table_itself_gives_a_valid_tree():
+    X, y = hard()
+    model = MAPTreeClassifier(memory_limit=1, time_limit=30).fit(X, y)
+    assert model.certificate_.status == "memory_limit"
+    assert model.certificate_.seconds < 5
+    assert model.predict(X).shape == (500,)

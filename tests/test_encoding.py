@@ -1,0 +1,292 @@
+"""Numbers to binary tests."""
+
+from __future__ import annotations
+
+import pickle
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from maptree import BinaryEncoder
+from maptree.thresholds import choose_gaps, place_cuts
+
+finite = st.floats(allow_nan=False, allow_infinity=False)
+columns = st.lists(
+    st.one_of(finite, st.integers(-5, 5).map(float), st.floats(0, 1, width=16)), min_size=1
+)
+
+
+def choose_cuts(values, codes, weights, limit):
+    return place_cuts(*choose_gaps(values, codes, weights, limit))
+
+
+def names(encoder):
+    return encoder.get_feature_names_out().tolist()
+
+
+def unpack(packed, n_rows):
+    return np.unpackbits(packed, axis=1, count=n_rows, bitorder="little").T
+
+
+# Thresholds
+
+
+@settings(max_examples=500, deadline=None)
+@given(columns)
+def test_thresholds_part_every_pair_of_neighbouring_values(values):
+    column = np.array(values)
+    cuts = choose_cuts(column, None, None, limit=10**6)
+    distinct = np.unique(column)
+    if distinct.tolist() == [0, 1]:
+        assert np.isnan(cuts).tolist() == [True]
+        return
+    assert len(cuts) == len(distinct) - 1
+    assert (distinct[:-1] <= cuts).all()
+    assert (cuts < distinct[1:]).all()
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.integers(-1000, 1000), min_size=2, unique=True))
+def test_thresholds_of_whole_numbers_are_halfway(values):
+    distinct = np.sort(np.array(values, dtype=float))
+    cuts = choose_cuts(distinct, None, None, limit=10**6)
+    if distinct.tolist() != [0, 1]:
+        # Within a hundredth of the gap where the middle of a wide gap has more digits than that.
+        off = np.abs(cuts - (distinct[:-1] + distinct[1:]) / 2)
+        assert (off <= 0.01 * np.diff(distinct)).all()
+        assert (off[np.diff(distinct) < 25] == 0).all()
+
+
+def test_thresholds_have_few_digits_and_say_what_they_do():
+    column = np.array([[0.5488135039273248], [0.5507979025745755]])
+    encoder = BinaryEncoder().fit(column)
+    assert names(encoder) == ["x0 <= 0.54981"]
+    assert encoder.test_thresholds_.tolist() == [0.54981]
+
+
+@pytest.mark.parametrize("low", [1.0, -1.0, 0.1, 1e300, 5e-324, -5e-324, 0.0, 2.0**53])
+def test_adjacent_floats_are_parted(low):
+    high = np.nextafter(low, np.inf)
+    X = np.array([[low], [high]])
+    assert BinaryEncoder().fit_transform(X).tolist() == [[1], [0]]
+
+
+def test_the_widest_gap_does_not_overflow():
+    largest = np.finfo(float).max
+    encoder = BinaryEncoder().fit([[-largest], [largest]])
+    assert encoder.test_thresholds_.tolist() == [0.0]
+    assert encoder.transform([[-largest], [largest]]).tolist() == [[1], [0]]
+
+
+def test_float32_and_large_integers():
+    low, high = np.float32(0.1), np.nextafter(np.float32(0.1), np.float32(1))
+    X = np.array([[low], [high]], dtype=np.float32)
+    assert BinaryEncoder().fit_transform(X).tolist() == [[1], [0]]
+    X = np.array([[2**62], [2**62 + 1024], [-(2**63)]])
+    assert BinaryEncoder().fit_transform(X).tolist() == [[0, 1], [0, 0], [1, 1]]
+    # Closer than float64 can tell apart: one value, no test.
+    assert BinaryEncoder().fit_transform([[2**62], [2**62 + 1]]).shape == (2, 0)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.float16, np.float32, ">f8"])
+def test_types_of_numbers(dtype):
+    X = np.array([[3, 7], [100, 7], [50, 8]]).astype(dtype)
+    encoder = BinaryEncoder().fit(X)
+    assert names(encoder) == ["x0 <= 26.5", "x0 <= 75", "x1 <= 7.5"]
+    assert encoder.transform(X).tolist() == [[1, 1, 1], [0, 0, 1], [0, 1, 0]]
+
+
+# Which cuts
+
+
+def test_no_cut_between_values_pure_in_one_class():
+    X = np.array([[1], [2], [3], [4], [5], [6.0]])
+    assert names(BinaryEncoder().fit(X, list("aaabbb"))) == ["x0 <= 3.5"]
+    # A mixed value is not pure, whichever class is in the majority.
+    X = np.array([[1], [2], [2], [2], [3], [4.0]])
+    assert names(BinaryEncoder().fit(X, list("aaabaa"))) == ["x0 <= 1.5", "x0 <= 2.5"]
+    # Pure on both sides, of different classes.
+    assert names(BinaryEncoder().fit([[1], [2], [3.0]], list("abc"))) == ["x0 <= 1.5", "x0 <= 2.5"]
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 12), st.integers(0, 2)), min_size=1, max_size=40),
+    st.integers(1, 12),
+)
+def test_cuts_against_a_plain_loop(rows, limit):
+    values = np.array([float(v) + 2 for v, _ in rows])
+    codes = np.array([c for _, c in rows], dtype=np.int32)
+    distinct = sorted(set(values))
+    useful = []
+    for low, high in pairwise(distinct):
+        a, b = set(codes[values == low]), set(codes[values == high])
+        if not (a == b and len(a) == 1):
+            useful.append((low + high) / 2)
+    cuts = choose_cuts(values, codes, None, limit)
+    assert set(cuts) <= set(useful)
+    assert len(cuts) == min(limit, len(useful))
+    assert (np.diff(cuts) > 0).all()
+
+
+def test_too_many_cuts_are_thinned_by_quantile():
+    X = np.arange(1700.0).reshape(-1, 1)
+    cuts = BinaryEncoder().fit(X).test_thresholds_
+    assert np.diff(cuts, prepend=-0.5, append=1699.5).tolist() == [100.0] * 17
+    assert len(BinaryEncoder(max_thresholds=3).fit(X).test_thresholds_) == 3
+
+
+def test_a_heavy_value_does_not_use_up_the_cuts():
+    for heavy in (-1.0, 1000.0, 500.5):
+        X = np.concatenate([np.arange(160.0) * 6, np.full(5000, heavy)]).reshape(-1, 1)
+        cuts = BinaryEncoder().fit(X).test_thresholds_
+        assert len(cuts) == 16
+        light = np.arange(160.0) * 6
+        groups = np.diff(np.searchsorted(light, cuts), prepend=0, append=160)
+        assert groups.max() <= 12
+
+
+def test_the_rows_order_does_not_matter():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 2)).round(2), rng.integers(0, 3, 300)
+    one = BinaryEncoder().fit(X, y)
+    order = rng.permutation(300)
+    other = BinaryEncoder().fit(X[order], y[order])
+    np.testing.assert_array_equal(one.test_thresholds_, other.test_thresholds_)
+    np.testing.assert_array_equal(one.test_columns_, other.test_columns_)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 2**32))
+def test_weights_are_repetitions(seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(0, 30, size=(60, 2)), rng.integers(0, 3, 60)
+    X[0] = [40, 41]  # not 0/1 throughout
+    weights = rng.integers(0, 5, 60)
+    weights[0] = 1
+    weighted = BinaryEncoder(max_thresholds=5).fit(X, y, sample_weight=weights)
+    repeated = BinaryEncoder(max_thresholds=5).fit(
+        np.repeat(X, weights, axis=0), np.repeat(y, weights)
+    )
+    np.testing.assert_array_equal(weighted.test_thresholds_, repeated.test_thresholds_)
+    np.testing.assert_array_equal(weighted.test_columns_, repeated.test_columns_)
+
+
+# Kinds of columns
+
+
+def test_a_matrix_of_0_and_1_passes_untouched():
+    for dtype in (bool, np.uint8, np.int64, np.float32):
+        X = np.array([[0, 1, 1], [1, 1, 0]]).astype(dtype)  # a constant column too
+        encoder = BinaryEncoder().fit(X)
+        assert encoder.passthrough_
+        assert names(encoder) == ["x0", "x1", "x2"]
+        np.testing.assert_array_equal(encoder.transform(X), X)
+
+
+def test_columns_of_a_mixed_matrix():
+    X = np.array([[0, 5.0, 3, 7], [1, 5.0, 4, 7], [1, 5.0, 4, 8], [0, 5.0, 3, 9]])
+    encoder = BinaryEncoder().fit(X)
+    assert names(encoder) == ["x0 = 1", "x2 <= 3.5", "x3 <= 7.5", "x3 <= 8.5"]
+    assert encoder.test_columns_.tolist() == [0, 2, 3, 3]
+    assert not encoder.passthrough_
+    expected = [[0, 1, 1, 1], [1, 0, 1, 1], [1, 0, 0, 1], [0, 1, 0, 0]]
+    assert encoder.transform(X).tolist() == expected
+
+
+def test_a_new_value_in_a_0_1_column_is_not_1():
+    encoder = BinaryEncoder().fit([[0, 5.0], [1, 6.0]])
+    assert encoder.transform([[2, 5.0], [0.5, 6.0]])[:, 0].tolist() == [0, 0]
+
+
+def test_only_constant_columns_give_no_test():
+    encoder = BinaryEncoder().fit([[5.0, 3], [5.0, 3]])
+    assert encoder.transform([[1.0, 2], [3, 4]]).shape == (2, 0)
+    assert encoder.transform_packed([[1.0, 2], [3, 4]]).shape == (0, 1)
+    assert names(encoder) == []
+
+
+def test_names_of_a_data_frame():
+    frame = pd.DataFrame({"age": [30, 45, 46], "colour = red": [True, False, True]})
+    encoder = BinaryEncoder().fit(frame, [0, 0, 1])
+    assert names(encoder) == ["age <= 45.5", "colour = red"]
+    assert encoder.feature_names_in_.tolist() == ["age", "colour = red"]
+    output = encoder.set_output(transform="pandas").transform(frame)
+    assert output.columns.tolist() == ["age <= 45.5", "colour = red"]
+    # Names go when an array without them is fitted.
+    assert not hasattr(encoder.fit(frame.to_numpy(dtype=float)), "feature_names_in_")
+
+
+# Packing
+
+
+@pytest.mark.parametrize("n_rows", [1, 7, 8, 9, 63, 64, 65, 127, 128, 129])
+@pytest.mark.parametrize("binary", [True, False])
+def test_packed_is_transform_by_column(n_rows, binary):
+    rng = np.random.default_rng(n_rows)
+    X = rng.integers(0, 2 if binary else 40, size=(n_rows, 5)).astype(float)
+    if not binary:
+        X[:, 1] %= 2
+        X[0, 0] = 41
+    encoder = BinaryEncoder(max_thresholds=20).fit(X)
+    packed = encoder.transform_packed(X)
+    assert packed.shape == (len(encoder.test_columns_), -(-n_rows // 8))
+    np.testing.assert_array_equal(unpack(packed, n_rows), encoder.transform(X))
+    # The bits beyond the last row are zero.
+    spare = np.unpackbits(packed, axis=1, bitorder="little")[:, n_rows:]
+    assert not spare.any()
+
+
+def test_memory_order_does_not_matter():
+    X = np.random.default_rng(1).normal(size=(50, 6)).round(1)
+    encoder = BinaryEncoder().fit(X)
+    answers = encoder.transform(X)
+    for same in (np.asfortranarray(X), np.repeat(X, 2, axis=0)[::2], X[::-1][::-1]):
+        np.testing.assert_array_equal(BinaryEncoder().fit(same).transform(same), answers)
+        np.testing.assert_array_equal(unpack(encoder.transform_packed(same), 50), answers)
+
+
+# As a transformer
+
+
+def test_clone_and_pickle():
+    X = np.random.default_rng(2).normal(size=(20, 3))
+    encoder = BinaryEncoder(max_thresholds=4).fit(X)
+    assert clone(encoder).max_thresholds == 4
+    again = pickle.loads(pickle.dumps(encoder))
+    np.testing.assert_array_equal(again.transform(X), encoder.transform(X))
+    assert names(again) == names(encoder)
+
+
+def test_before_fit():
+    for method in (BinaryEncoder().transform, BinaryEncoder().transform_packed):
+        with pytest.raises(NotFittedError):
+            method([[0.0]])
+
+
+@pytest.mark.parametrize("value", [0, -1, 1.5, None, True])
+def test_max_thresholds_out_of_range(value):
+    with pytest.raises((ValueError, TypeError), match="max_thresholds="):
+        BinaryEncoder(max_thresholds=value).fit([[1.0], [2.0]])
+
+
+def test_a_failed_fit_changes_nothing():
+    encoder = BinaryEncoder().fit([[1.0], [2.0]])
+    before = dict(encoder.__dict__)
+    for X, y in (([[np.nan], [1]], None), ([[1.0, 2.0]], [0.5]), ([["a"]], None)):
+        with pytest.raises((ValueError, TypeError)):
+            encoder.fit(X, y)
+        assert encoder.__dict__ == before
+
+
+def test_a_matrix_that_was_0_1_must_stay_so():
+    encoder = BinaryEncoder().fit(pd.DataFrame({"a": [0, 1], "b": [1, 0]}))
+    for method in (encoder.transform, encoder.transform_packed):
+        with pytest.raises(ValueError, match=r"X has 3 at row 1, column 'b'.*0/1"):
+            method(pd.DataFrame({"a": [0, 1], "b": [1, 3]}))

@@ -1,0 +1,504 @@
+"""The classifier."""
+
+from __future__ import annotations
+
+import copy
+import datetime
+import math
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import isspmatrix_csr
+from scipy.stats import beta as beta_distribution
+from sklearn.base import clone
+from sklearn.exceptions import DataConversionWarning
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import (
+    check_dataframe_column_names_consistency,
+    check_set_output_transform_pandas,
+    check_transformer_get_feature_names_out,
+    check_transformer_get_feature_names_out_pandas,
+    parametrize_with_checks,
+)
+
+from maptree import BinaryEncoder, Certificate, MAPTreeClassifier, Tree, log_posterior
+
+
+def classifier(**params):
+    """A classifier whose result does not depend on the clock."""
+    return MAPTreeClassifier(**({"time_limit": None, "max_expansions": 300} | params))
+
+
+def noisy(n_rows=120, n_columns=8, n_classes=2, seed=0):
+    """A 0/1 table whose labels follow two of its columns, most of the time."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, size=(n_rows, n_columns))
+    y = (X[:, 0] + 2 * (X[:, 1] & X[:, 0])) % n_classes
+    flip = rng.random(n_rows) < 0.15
+    y[flip] = rng.integers(0, n_classes, flip.sum())
+    return X, y
+
+
+# scikit-learn's own checks
+
+
+@parametrize_with_checks([classifier(), classifier(encoder=BinaryEncoder(4)), BinaryEncoder()])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+# One check passes an array to a fitted frame on purpose, which warns.
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+@pytest.mark.filterwarnings("ignore:X has feature names")
+@pytest.mark.parametrize(
+    ("check", "estimator"),
+    [
+        (check_dataframe_column_names_consistency, classifier()),
+        (check_dataframe_column_names_consistency, BinaryEncoder()),
+        (check_transformer_get_feature_names_out, BinaryEncoder()),
+        (check_transformer_get_feature_names_out_pandas, BinaryEncoder()),
+        (check_set_output_transform_pandas, BinaryEncoder()),
+    ],
+)
+def test_more_scikit_learn_checks(check, estimator):
+    check(type(estimator).__name__, estimator)
+
+
+def test_clone_keeps_parameters_and_forgets_the_fit():
+    encoder = BinaryEncoder(max_thresholds=3)
+    model = classifier(alpha=0.8, rho=[1.0, 2.0], encoder=encoder).fit(*noisy())
+    fresh = clone(model)
+    assert not hasattr(fresh, "tree_")
+    assert fresh.alpha == 0.8
+    assert fresh.rho == [1.0, 2.0]
+    assert fresh.encoder.max_thresholds == 3
+    # The encoder that was passed is not the one that was fitted.
+    assert model.encoder is encoder
+    assert not hasattr(encoder, "test_columns_")
+
+
+def test_pickle():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    model = classifier().fit(pd.DataFrame(X, columns=list("abc")), X[:, 0] > 0)
+    again = pickle.loads(pickle.dumps(model))
+    assert again.tree_ == model.tree_
+    assert again.certificate_ == model.certificate_
+    assert again.rules() == model.rules()
+    frame = pd.DataFrame(X, columns=list("abc"))
+    np.testing.assert_array_equal(again.predict_proba(frame), model.predict_proba(frame))
+
+
+def test_grid_search_and_pipeline():
+    X, y = noisy(n_classes=3)
+    search = GridSearchCV(classifier(), {"alpha": [0.5, 0.95], "encoder": ["auto", None]}, cv=2)
+    assert search.fit(X, y).best_score_ > 0.6
+    steps = make_pipeline(StandardScaler(), classifier())
+    assert steps.fit(X, y).score(X, y) > 0.6
+    assert cross_val_score(make_pipeline(classifier()), X, y, cv=2).min() > 0.5
+
+
+# What is fitted
+
+
+def test_the_reported_posterior_is_that_of_the_tree():
+    for n_classes in (2, 3, 4):
+        X, y = noisy(n_classes=n_classes)
+        for prior in ({}, {"alpha": 0.5, "beta": 2.0}, {"rho": 0.3}):
+            model = classifier(**prior).fit(X, y)
+            score = log_posterior(model.tree_, X, y, **prior)
+            assert model.certificate_.log_posterior == pytest.approx(score, abs=1e-6)
+
+
+def test_numbers_are_searched_as_their_tests():
+    rng = np.random.default_rng(3)
+    X = np.column_stack([rng.normal(size=80), rng.integers(0, 5, 80), rng.integers(0, 2, 80)])
+    y = (X[:, 0] > 0.3) ^ (X[:, 2] == 1)
+    model = classifier().fit(X, y)
+    answers = BinaryEncoder().fit_transform(X, y)
+    np.testing.assert_array_equal(model.encoder_.transform(X), answers)
+    same = classifier(encoder=None).fit(answers, y)
+    assert same.tree_ == model.tree_
+    assert same.certificate_.log_posterior == model.certificate_.log_posterior
+    np.testing.assert_array_equal(same.apply(answers), model.apply(X))
+    coarse = classifier(encoder=BinaryEncoder(max_thresholds=2)).fit(X, y)
+    assert len(coarse.encoder_.test_columns_) == 2 + 2 + 1
+
+
+def test_xor_is_found_and_proved():
+    X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], 10, axis=0)
+    y = X[:, 0] ^ X[:, 1]
+    model = MAPTreeClassifier(time_limit=None).fit(X, y)
+    certificate = model.certificate_
+    assert isinstance(certificate, Certificate)
+    assert certificate.status == "optimal"
+    assert certificate.optimal
+    assert certificate.proved_depth == math.inf
+    assert certificate.gap == 0
+    assert certificate.log_posterior == certificate.log_posterior_bound
+    assert -certificate.log_posterior == pytest.approx(15.79, abs=0.005)
+    assert model.tree_.n_leaves == 4
+    assert model.score(X, y) == 1
+    assert "proved" in str(certificate)
+
+
+def test_leaves_of_identical_rows_may_be_mixed():
+    X = np.array([[0, 0], [0, 0], [1, 0], [1, 0], [1, 1], [1, 1]])
+    model = MAPTreeClassifier(rho=10, time_limit=None).fit(X, [1, 1, 1, 0, 0, 0])
+    assert -model.certificate_.log_posterior == pytest.approx(5.26, abs=0.005)
+    assert model.certificate_.optimal
+
+
+def test_the_tree_counts_the_training_rows():
+    X, y = noisy(n_classes=3)
+    model = classifier().fit(X, y)
+    paths = model.decision_path(X).toarray()
+    counts = np.array(
+        [[paths[y == k, node].sum() for k in range(3)] for node in range(len(paths.T))]
+    )
+    np.testing.assert_array_equal(model.tree_.counts, counts)
+    assert model.tree_.counts.sum(axis=1)[0] == len(y)
+
+
+def test_trace():
+    X, y = noisy()
+    trace = classifier().fit(X, y).trace_
+    assert trace.dtype.names == ("seconds", "expansions", "log_posterior", "log_posterior_bound")
+    assert len(trace) > 0
+    for name in ("seconds", "expansions", "log_posterior"):
+        assert (np.diff(trace[name]) >= 0).all()
+    assert (np.diff(trace["log_posterior_bound"]) <= 0).all()
+    assert (trace["log_posterior"] <= trace["log_posterior_bound"]).all()
+
+
+def test_a_fit_that_stopped_early_says_so():
+    X, y = np.random.default_rng(0).integers(0, 2, (2, 300, 40))
+    model = MAPTreeClassifier(time_limit=None, max_expansions=20).fit(X, y[:, 0])
+    certificate = model.certificate_
+    assert certificate.status == "expansion_limit"
+    assert not certificate.optimal
+    assert certificate.expansions <= 20
+    assert certificate.gap > 0
+    assert certificate.gap == pytest.approx(
+        certificate.log_posterior_bound - certificate.log_posterior
+    )
+    assert certificate.proved_depth >= 0
+    assert certificate.peak_bytes > X.size / 8
+    assert "max_expansions" in str(certificate)
+
+
+# Predictions
+
+
+def test_probabilities_are_posterior_means():
+    X, y = noisy(n_classes=3)
+    rho = np.array([0.5, 1.0, 4.0])
+    model = classifier(rho=rho).fit(X, y)
+    leaves = model.apply(X)
+    probabilities = model.predict_proba(X)
+    for leaf in np.unique(leaves):
+        c = np.bincount(y[leaves == leaf], minlength=3)
+        expected = (c + rho) / (c.sum() + rho.sum())
+        np.testing.assert_allclose(probabilities[leaves == leaf], [expected] * c.sum())
+    np.testing.assert_array_equal(model.predict(X), probabilities.argmax(axis=1))
+    np.testing.assert_allclose(np.exp(model.predict_log_proba(X)), probabilities)
+
+
+def test_intervals_are_those_of_the_dirichlet_marginals():
+    X, y = noisy(n_classes=3)
+    model = classifier(rho=[1.0, 2.0, 3.0]).fit(X, y)
+    intervals = model.predict_interval(X, level=0.9)
+    assert intervals.shape == (len(X), 3, 2)
+    weights = model.tree_.counts[model.apply(X)] + np.array([1.0, 2.0, 3.0])
+    rest = weights.sum(axis=1, keepdims=True) - weights
+    low, high = beta_distribution(weights, rest).interval(0.9)
+    np.testing.assert_allclose(intervals[..., 0], low)
+    np.testing.assert_allclose(intervals[..., 1], high)
+    wider = model.predict_interval(X)
+    assert (wider[..., 0] < intervals[..., 0]).all()
+    assert (wider[..., 1] > intervals[..., 1]).all()
+
+
+def test_paths_lead_to_leaves():
+    X, y = noisy()
+    model = classifier().fit(X, y)
+    tree, leaves, paths = model.tree_, model.apply(X), model.decision_path(X)
+    assert isspmatrix_csr(paths)
+    assert paths.shape == (len(X), tree.node_count)
+    assert (tree.feature[leaves] == -1).all()
+    for row, leaf in enumerate(leaves):
+        node, visited = 0, [0]
+        while tree.feature[node] >= 0:
+            node = (tree.right if X[row, tree.feature[node]] else tree.left)[node]
+            visited.append(node)
+        assert node == leaf
+        assert paths[row].indices.tolist() == visited
+
+
+def test_importances_are_what_collapsing_a_node_would_lose():
+    rng = np.random.default_rng(5)
+    X = np.column_stack([rng.normal(size=150), rng.normal(size=150), rng.integers(0, 2, 150)])
+    y = ((X[:, 0] > 0) ^ (X[:, 2] == 1)).astype(int)
+    y[:10] = 1 - y[:10]
+    model = classifier().fit(X, y)
+    answers, tree = model.encoder_.transform(X), model.tree_
+    whole = log_posterior(tree, answers, y)
+    expected = np.zeros(3)
+    for node in np.flatnonzero(tree.feature >= 0):
+        lost = whole - log_posterior(collapse(tree, node), answers, y)
+        assert lost > 0
+        expected[model.encoder_.test_columns_[tree.feature[node]]] += lost
+    assert tree.n_leaves >= 4
+    np.testing.assert_allclose(model.feature_importances_, expected / expected.sum(), atol=1e-9)
+
+
+def collapse(tree, node):
+    """The tree with a node made a leaf."""
+    dropped = set()
+    for later in range(tree.node_count):
+        if later == node or later in dropped:
+            dropped |= {int(tree.left[later]), int(tree.right[later])}
+    kept = [n for n in range(tree.node_count) if n not in dropped]
+    number = {n: i for i, n in enumerate(kept)} | {-1: -1}
+    inner = [n != node and tree.feature[n] >= 0 for n in kept]
+    return Tree(
+        np.where(inner, tree.feature[kept], -1),
+        [number[int(tree.left[n])] if i else -1 for n, i in zip(kept, inner, strict=True)],
+        [number[int(tree.right[n])] if i else -1 for n, i in zip(kept, inner, strict=True)],
+        tree.counts[kept],
+    )
+
+
+# Constraints
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2])
+def test_max_depth(depth):
+    X, y = noisy(n_classes=4)
+    model = classifier(max_depth=depth).fit(X, y)
+    assert model.tree_.depth == depth
+    score = log_posterior(model.tree_, X, y)
+    assert model.certificate_.log_posterior == pytest.approx(score, abs=1e-6)
+
+
+@pytest.mark.parametrize("least", [10, 25, 1000])
+def test_min_samples_leaf(least):
+    X, y = noisy(n_classes=4)
+    tree = classifier(min_samples_leaf=least).fit(X, y).tree_
+    assert tree.n_leaves == 1 or tree.counts.sum(axis=1).min() >= least
+    assert (tree.n_leaves == 1) == (least == 1000)
+
+
+def test_min_samples_leaf_counts_weights():
+    X, y = [[0], [1]], [0, 1]
+    weights = [30, 30]
+    tree = classifier(min_samples_leaf=30).fit(X, y, sample_weight=weights).tree_
+    assert tree.n_leaves == 2
+    tree = classifier(min_samples_leaf=31).fit(X, y, sample_weight=weights).tree_
+    assert tree.n_leaves == 1
+
+
+# Rows, weights, order
+
+
+def test_weights_are_repetitions():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(60, 4)).round(1), rng.integers(0, 3, 60)
+    weights = rng.integers(0, 4, 60)
+    weighted = classifier().fit(X, y, sample_weight=weights.astype(float))
+    repeated = classifier().fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    assert weighted.tree_ == repeated.tree_
+    assert weighted.rules() == repeated.rules()
+    assert weighted.certificate_.log_posterior == repeated.certificate_.log_posterior
+    assert weighted.certificate_.expansions == repeated.certificate_.expansions
+
+
+def test_a_class_without_weight_is_no_class():
+    X, y = noisy(n_classes=4)
+    weights = np.where(y == 1, 0, 2)
+    weighted = classifier().fit(X, y, sample_weight=weights)
+    kept = classifier().fit(np.repeat(X[y != 1], 2, axis=0), np.repeat(y[y != 1], 2))
+    assert weighted.classes_.tolist() == [0, 2, 3]
+    assert weighted.rho_.tolist() == [5 / 3] * 3
+    assert weighted.tree_ == kept.tree_
+
+
+def test_the_order_of_rows_does_not_matter():
+    rng = np.random.default_rng(2)
+    X, y = noisy(n_classes=3)
+    order = rng.permutation(len(y))
+    assert classifier().fit(X, y).tree_ == classifier().fit(X[order], y[order]).tree_
+
+
+def test_fits_repeat():
+    X, y = noisy(n_classes=3, n_columns=20)
+    one, other = (classifier(random_state=seed, n_jobs=2).fit(X, y) for seed in (0, 1))
+    assert one.tree_ == other.tree_
+    names = ["expansions", "log_posterior", "log_posterior_bound"]
+    np.testing.assert_array_equal(one.trace_[names][-1], other.trace_[names][-1])
+
+
+# Kinds of tables and labels
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 7, 8, 9, 63, 64, 65, 127, 128, 129])
+def test_numbers_of_rows(n_rows):
+    X, y = noisy(n_rows=n_rows, n_columns=3)
+    model = classifier().fit(X, y)
+    score = log_posterior(model.tree_, X, np.searchsorted(model.classes_, y))
+    assert model.certificate_.log_posterior == pytest.approx(score, abs=1e-6)
+
+
+def test_one_row():
+    for X in ([[0.3, 7.0]], [[0, 1]]):
+        model = MAPTreeClassifier().fit(X, ["only"])
+        assert model.tree_.node_count == 1
+        assert model.certificate_.optimal
+        assert model.predict([[5, 5]] if X[0][0] else [[1, 1]]).tolist() == ["only"]
+
+
+def test_one_class():
+    X, _ = noisy()
+    model = MAPTreeClassifier().fit(X, ["a"] * len(X))
+    assert model.tree_.node_count == 1
+    assert model.certificate_.optimal
+    assert model.certificate_.seconds < 1
+    assert model.predict_proba(X[:2]).tolist() == [[1.0], [1.0]]
+    assert model.predict_interval(X[:1]).tolist() == [[[1.0, 1.0]]]
+    assert model.feature_importances_.tolist() == [0.0] * X.shape[1]
+
+
+def test_constant_columns_only():
+    model = MAPTreeClassifier().fit([[3.5, 2], [3.5, 2], [3.5, 2]], [0, 1, 1])
+    assert model.tree_.node_count == 1
+    assert model.certificate_.optimal
+    assert model.predict([[1.0, 1.0]]).tolist() == [1]
+    assert model.predict_proba([[1.0, 1.0]])[0] == pytest.approx([3.5 / 8, 4.5 / 8])
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["no", "yes"],
+        [False, True],
+        [-1, 1],
+        [3.0, 7.0],
+        np.array(["no", "yes"]),
+        np.array([1, 2], dtype=object),
+        np.array([1, 2], dtype=np.uint8),
+        np.array(["2020-01-01", "2021-01-01"], dtype="datetime64[D]"),
+        [datetime.date(2020, 1, 1), datetime.date(2021, 1, 1)],
+        [(0, 1), (1, 0)],
+    ],
+    ids=repr,
+)
+def test_labels_of_any_type(labels):
+    X = np.array([[0], [1]] * 20)
+    y = np.empty(40, dtype=object)
+    y[:] = list(labels) * 20
+    if isinstance(labels, np.ndarray):
+        y = y.astype(labels.dtype)
+    model = classifier().fit(X, y)
+    assert list(model.classes_) == list(labels)
+    assert list(model.predict([[1], [0]])) == [labels[1], labels[0]]
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        list,
+        pd.Series,
+        lambda y: pd.Series(y, dtype="category"),
+        lambda y: pd.Series(y, dtype="string"),
+        lambda y: np.array(y, dtype=object),
+        tuple,
+    ],
+)
+def test_containers_of_labels(convert):
+    words = ["n", "y"] * 20
+    model = classifier().fit([[0], [1]] * 20, convert(words))
+    assert model.classes_.tolist() == ["n", "y"]
+    assert model.predict([[1]]).tolist() == ["y"]
+    assert model.score([[0], [1]] * 20, words) == 1
+
+
+def test_a_column_of_labels_warns():
+    X, y = noisy()
+    with pytest.warns(DataConversionWarning, match="column-vector"):
+        model = classifier().fit(X, y.reshape(-1, 1))
+    assert model.tree_ == classifier().fit(X, y).tree_
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        lambda X: X.tolist(),
+        lambda X: X.astype(bool),
+        lambda X: X.astype(np.uint8),
+        lambda X: X.astype(np.float32),
+        lambda X: X.astype(np.float16),
+        lambda X: X.astype(">f8"),
+        lambda X: X.astype(object),
+        np.asfortranarray,
+        lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+        lambda X: pd.DataFrame(X).astype({0: bool, 1: float, 2: "Int64"}),
+    ],
+)
+@pytest.mark.parametrize("encoder", ["auto", None])
+def test_containers_of_0_1_tables(convert, encoder):
+    X, y = noisy()
+    reference = classifier(encoder=None).fit(X, y)
+    converted = convert(X)
+    before = copy.deepcopy(converted)
+    model = classifier(encoder=encoder).fit(converted, y)
+    assert model.tree_ == reference.tree_
+    np.testing.assert_array_equal(model.predict_proba(converted), reference.predict_proba(X))
+    np.testing.assert_array_equal(np.asarray(converted), np.asarray(before))
+
+
+def test_a_read_only_table_is_read_in_place():
+    X, y = noisy()
+    X.setflags(write=False)
+    y.setflags(write=False)
+    assert classifier().fit(X, y).tree_.n_leaves > 1
+
+
+def test_names_follow_the_last_fit():
+    X, y = noisy(n_columns=3)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    model = classifier().fit(frame, y)
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+    assert model.n_features_in_ == 3
+    model.fit(X[:, :2], y)
+    assert not hasattr(model, "feature_names_in_")
+    assert model.n_features_in_ == 2
+    assert len(model.feature_importances_) == 2
+
+
+def test_rho_for_each_class():
+    X, y = noisy()
+    same = classifier(rho=2.5).fit(X, y)
+    for rho in (None, [2.5, 2.5], (2.5, 2.5), np.array([2.5, 2.5]), np.float32(2.5)):
+        assert classifier(rho=rho).fit(X, y).tree_ == same.tree_
+    lopsided = classifier(rho=[1.0, 50.0]).fit(X, y)
+    assert lopsided.predict_proba(X)[:, 1].min() > same.predict_proba(X)[:, 1].min()
+
+
+def test_fit_checks_the_search(monkeypatch):
+    """A tree that does not have the posterior that was reported for it never reaches the user."""
+    X, y = noisy()
+    model = classifier()
+    monkeypatch.setattr("maptree.search.score_nodes", lambda tree, *_: wrong_scores(tree))
+    with pytest.raises(RuntimeError, match="please report"):
+        model.fit(X, y)
+    assert not hasattr(model, "tree_")
+
+
+def wrong_scores(tree):
+    from maptree.scorer import NodeScores
+
+    ones = np.ones(tree.node_count)
+    return NodeScores(leaf=ones, subtree=ones, counts=tree.counts)

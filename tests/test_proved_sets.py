@@ -1,0 +1,41 @@
+"""Benchmark sets whose optimum is known: the search proves it."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from maptree import MAPTreeClassifier, log_posterior
+from maptree.datasets import load_tic_tac_toe
+
+COSTS = {
+    "hepatitis": 63.2971,
+    "lymph": 78.1427,
+    "primary-tumor": 164.6187,
+    "vote": 84.4647,
+    "zoo-1": 19.9180,
+}
+
+
+def check_proved(X, y, cost):
+    model = MAPTreeClassifier(time_limit=300, encoder=None).fit(X, y)
+    certificate = model.certificate_
+    assert certificate.status == "optimal"
+    assert certificate.optimal
+    assert certificate.gap == 0
+    assert certificate.proved_depth == math.inf
+    assert -certificate.log_posterior == pytest.approx(cost, abs=1e-4)
+    again = log_posterior(model.tree_, X, y)
+    assert again == pytest.approx(certificate.log_posterior, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", COSTS)
+def test_cp4im(cp4im, name):
+    X, y = cp4im(name)
+    check_proved(X, y, COSTS[name])
+
+
+def test_tic_tac_toe():
+    boards = load_tic_tac_toe()
+    check_proved(boards.data, boards.target, 300.9038)
