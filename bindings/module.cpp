@@ -96,7 +96,7 @@ nb::object pack(const nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>& x) {
 
 struct PyResult {
   Result core;
-  nb::object trace, feature, left, right, counts;
+  nb::object trace, feature, left, right, counts, gain;
 };
 
 PyResult run_search(const Dataset& data, const Prior& prior, const Options& options,
@@ -136,6 +136,10 @@ PyResult run_search(const Dataset& data, const Prior& prior, const Options& opti
   out.feature = to_numpy(std::move(core.tree.feature), {nodes});
   out.left = to_numpy(std::move(core.tree.left), {nodes});
   out.right = to_numpy(std::move(core.tree.right), {nodes});
+  std::vector<double> gain(nodes);
+  for (std::size_t i = 0; i < nodes; ++i)
+    gain[i] = (core.scores.as_leaf[i] - core.scores.subtree[i]).nats();
+  out.gain = to_numpy(std::move(gain), {nodes});
   out.counts = to_numpy(std::move(core.tree.counts),
                         {nodes, static_cast<std::size_t>(data.n_classes())});
   return out;
@@ -249,7 +253,8 @@ NB_MODULE(_core, m) {
       .def_ro("feature", &PyResult::feature)
       .def_ro("left", &PyResult::left)
       .def_ro("right", &PyResult::right)
-      .def_ro("counts", &PyResult::counts);
+      .def_ro("counts", &PyResult::counts)
+      .def_ro("gain", &PyResult::gain);
 
   m.def("search", &run_search, "dataset"_a, "prior"_a, "options"_a, "limits"_a,
         "on_progress"_a = nb::none());

@@ -275,7 +275,8 @@ class BestFirst {
     Subset all;
     all.rows = data_.all_rows();
     build(root_, all, 0, stats_.tree);
-    if (score(stats_.tree, data_, posterior_) != stats_.upper)
+    stats_.scores = score(stats_.tree, data_, posterior_);
+    if (stats_.scores.subtree[0] != stats_.upper)
       throw std::logic_error("the tree found does not have the cost that was claimed for it");
     stats_.peak_bytes = std::max(stats_.peak_bytes, static_cast<std::int64_t>(bytes()));
     stats_.seconds = control_.seconds();

@@ -26,6 +26,7 @@ struct Result {
   std::int64_t peak_bytes = 0;
   std::vector<std::array<double, 4>> trace;  // seconds, expansions, lower, upper
   Tree tree;
+  TreeScores scores;  // the first is `upper`, checked
 };
 
 // Throws std::invalid_argument for options out of range.

@@ -1,7 +1,7 @@
 #include "tree.hpp"
 
-#include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 namespace maptree {
 
@@ -15,33 +15,54 @@ std::int32_t add_node(Tree& tree, const std::vector<std::int64_t>& counts) {
 
 namespace {
 
-Cost score_node(const Tree& tree, std::size_t node, const RowSet& rows, std::size_t depth,
-                const Dataset& data, const Posterior& posterior) {
-  const std::int64_t varying = data.varying_columns(rows);
-  if (tree.feature[node] < 0) {
-    std::vector<std::int64_t> counts(static_cast<std::size_t>(data.n_classes()));
-    data.count(rows, counts);
-    return posterior.leaf(counts) + (varying > 0 ? posterior.stop(depth) : Cost(0));
+class Scorer {
+ public:
+  Scorer(const Tree& tree, const Dataset& data, const Posterior& posterior)
+      : tree_(tree), data_(data), posterior_(posterior) {
+    scores_.subtree.resize(tree.feature.size());
+    scores_.as_leaf.resize(tree.feature.size());
   }
-  std::size_t column = 0;
-  while (column < data.n_columns() &&
-         static_cast<std::int32_t>(data.original(column)) != tree.feature[node])
-    ++column;
-  if (column == data.n_columns()) throw std::logic_error("a tree tests a column that is not there");
-  Cost cost = posterior.split(depth) + posterior.log_columns(varying);
-  RowSet part;
-  for (int side = 0; side < 2; ++side) {
-    part.assign_side(rows, data.column(column), side);
-    const std::int32_t child = side == 0 ? tree.left[node] : tree.right[node];
-    cost += score_node(tree, static_cast<std::size_t>(child), part, depth + 1, data, posterior);
+
+  Cost visit(std::size_t node, const RowSet& rows, std::size_t depth) {
+    const std::int64_t varying = data_.varying_columns(rows);
+    std::vector<std::int64_t> counts(static_cast<std::size_t>(data_.n_classes()));
+    data_.count(rows, counts);
+    scores_.as_leaf[node] =
+        posterior_.leaf(counts) + (varying > 0 ? posterior_.stop(depth) : Cost(0));
+    if (tree_.feature[node] < 0) return scores_.subtree[node] = scores_.as_leaf[node];
+
+    Cost cost = posterior_.split(depth) + posterior_.log_columns(varying);
+    const Word* column = data_.column(column_of(tree_.feature[node]));
+    RowSet part;
+    for (int side = 0; side < 2; ++side) {
+      part.assign_side(rows, column, side);
+      const std::int32_t child = side == 0 ? tree_.left[node] : tree_.right[node];
+      cost += visit(static_cast<std::size_t>(child), part, depth + 1);
+    }
+    return scores_.subtree[node] = cost;
   }
-  return cost;
-}
+
+  TreeScores take() { return std::move(scores_); }
+
+ private:
+  [[nodiscard]] std::size_t column_of(std::int32_t feature) const {
+    for (std::size_t c = 0; c < data_.n_columns(); ++c)
+      if (static_cast<std::int32_t>(data_.original(c)) == feature) return c;
+    throw std::logic_error("a tree tests a column that is not there");
+  }
+
+  const Tree& tree_;
+  const Dataset& data_;
+  const Posterior& posterior_;
+  TreeScores scores_;
+};
 
 }  // namespace
 
-Cost score(const Tree& tree, const Dataset& data, const Posterior& posterior) {
-  return score_node(tree, 0, data.all_rows(), 0, data, posterior);
+TreeScores score(const Tree& tree, const Dataset& data, const Posterior& posterior) {
+  Scorer scorer(tree, data, posterior);
+  scorer.visit(0, data.all_rows(), 0);
+  return scorer.take();
 }
 
 }  // namespace maptree

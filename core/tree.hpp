@@ -18,7 +18,13 @@ struct Tree {
 // Builds a tree top down: add_node in preorder, then set the children of inner nodes.
 std::int32_t add_node(Tree& tree, const std::vector<std::int64_t>& counts);
 
-// The cost of a tree, straight from the definition: shares nothing with the search but the tables.
-[[nodiscard]] Cost score(const Tree& tree, const Dataset& data, const Posterior& posterior);
+// Costs of a tree, node by node, straight from the definition: shares nothing with the search but
+// the tables.
+struct TreeScores {
+  std::vector<Cost> subtree;  // of the tree below each node; the first is the tree's cost
+  std::vector<Cost> as_leaf;  // were the node a leaf
+};
+
+[[nodiscard]] TreeScores score(const Tree& tree, const Dataset& data, const Posterior& posterior);
 
 }  // namespace maptree
