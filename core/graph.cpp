@@ -124,10 +124,20 @@ void Graph::open(OrId id, const Expansion& found) {
   }
   node.upper_moved = node.upper_moved || node.upper != upper_before;
   mark(id);
-  Cost least = node.upper;
-  for (std::uint32_t s = 0; s < node.n_splits; ++s)
-    least = std::min(least, node.base + node.splits[s].total());
-  node.lower = std::max(node.lower, least);
+  node.lower = std::max(node.lower, find_least(node));
+}
+
+// Notes the split with the least bound, the first of equals, and returns what it allows (I2).
+Cost Graph::find_least(OrNode& node) {
+  Cost least = Cost::infinity();
+  for (std::uint32_t s = 0; s < node.n_splits; ++s) {
+    const Cost total = node.splits[s].total();
+    if (total < least) {
+      least = total;
+      node.least = s;
+    }
+  }
+  return std::min(node.upper, node.base + least);
 }
 
 void Graph::attach(OrId parent, std::uint32_t split, OrId child0, OrId child1) {
@@ -178,9 +188,7 @@ void Graph::refresh(OrId id, std::uint32_t split, Cost before, bool upper_moved)
       node.upper_moved = moved = true;
     }
   }
-  Cost least = node.upper;
-  for (std::uint32_t s = 0; s < node.n_splits; ++s)
-    least = std::min(least, node.base + node.splits[s].total());
+  const Cost least = find_least(node);
   if (least > node.lower) {
     node.lower = least;
     moved = true;
@@ -284,15 +292,6 @@ void Graph::free_splits(OrNode& node) {
   if (node.splits != nullptr) split_memory_.release(node.splits, node.n_splits * sizeof(Split));
   node.splits = nullptr;
   node.n_splits = 0;
-}
-
-std::uint32_t Graph::least_split(OrId id) const {
-  const OrNode& node = at(id);
-  assert(node.expanded && !node.solved() && node.n_splits > 0);
-  std::uint32_t least = 0;
-  for (std::uint32_t s = 1; s < node.n_splits; ++s)
-    if (node.splits[s].total() < node.splits[least].total()) least = s;
-  return least;
 }
 
 std::uint32_t Graph::find_split(OrId id, std::uint32_t column) const {

@@ -52,6 +52,7 @@ struct OrNode {
   Cost base;                       // split(d) + log |V|, once expanded
   Split* splits = nullptr;
   std::uint32_t n_splits = 0;
+  std::uint32_t least = 0;         // the split with the least bound, while not solved
   std::uint32_t best = no_column;  // the split behind `upper`; none: a leaf
   std::uint32_t parents = UINT32_MAX;
   std::uint32_t next = UINT32_MAX;  // in its bucket of the table
@@ -91,8 +92,6 @@ class Graph {
   // Carries all changes to the root, deepest nodes first.
   void propagate();
 
-  // The split with the least bound; the node must be open and unsolved.
-  [[nodiscard]] std::uint32_t least_split(OrId id) const;
   // The position of a column among a node's splits.
   [[nodiscard]] std::uint32_t find_split(OrId id, std::uint32_t column) const;
 
@@ -109,6 +108,7 @@ class Graph {
   [[nodiscard]] OrNode& at(OrId id) { return *nodes_[static_cast<std::uint32_t>(id)]; }
   [[nodiscard]] const OrNode& at(OrId id) const { return *nodes_[static_cast<std::uint32_t>(id)]; }
   void mark(OrId id);
+  [[nodiscard]] static Cost find_least(OrNode& node);
   void refresh(OrId id, std::uint32_t split, Cost before, bool upper_moved);
   void close(OrId id);
   void unlink(OrId child, OrId parent);

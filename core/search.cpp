@@ -112,7 +112,8 @@ class BestFirst {
       bool again = false;
       while (graph_[id].expanded) {
         if (path_.size() < depth + 2) path_.resize(depth + 2);
-        const std::uint32_t s = graph_.least_split(id);
+        const std::uint32_t s = graph_[id].least;
+        assert(!graph_[id].solved() && s < graph_[id].n_splits);
         if (!graph_[id].splits[s].attached()) {
           const Cost before_lower = graph_[id].lower, before_upper = graph_[id].upper;
           const Cost before_split = graph_[id].splits[s].total();
