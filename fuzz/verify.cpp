@@ -1,0 +1,187 @@
+#include "verify.hpp"
+
+#include <exception>
+#include <sstream>
+
+#include "search.hpp"
+
+namespace fuzz {
+
+namespace {
+
+using maptree::Cost;
+using maptree::Result;
+using maptree::Status;
+
+struct Wrong : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+template <class... Parts>
+void require(bool good, const Parts&... parts) {
+  if (good) return;
+  std::ostringstream text;
+  text.precision(17);
+  (text << ... << parts);
+  throw Wrong(text.str());
+}
+
+class Verifier {
+ public:
+  explicit Verifier(const Problem& problem)
+      : problem_(problem), data_(make_dataset(problem)), solver_(problem.model) {
+    optimum_ = solver_.optimum();
+    // A table step is rounded by half a unit; a leaf of n rows adds 3 n of them (posterior.hpp), an
+    // inner node two, and there are fewer inner nodes than rows.
+    tolerance_ = 1e-8 + 4 * static_cast<double>(data_.total_weight()) / Cost::units_per_nat;
+  }
+
+  void run() {
+    if (problem_.optimum)
+      require(std::abs(*problem_.optimum - optimum_) < 1e-6, "brute force finds ", optimum_,
+              ", the trace says ", *problem_.optimum);
+    maptree::Limits limits = start_limits();
+    const Result result = search(limits, problem_.stop_at_poll);
+    check(result, limits, problem_.stop_at_poll >= 0);
+    if (problem_.stop_at_poll < 0) check_repeated(result, limits);
+    check_plain_optimum(result);
+  }
+
+ private:
+  [[nodiscard]] maptree::Limits start_limits() const {
+    maptree::Limits limits;
+    limits.poll_seconds = 0;
+    if (problem_.spare_bytes >= 0) {
+      limits.max_expansions = 0;
+      limits.memory_bytes =
+          maptree::search(data_, make_prior(problem_), make_options(problem_), limits).peak_bytes +
+          problem_.spare_bytes;
+    }
+    limits.max_expansions = problem_.max_expansions;
+    return limits;
+  }
+
+  Result search(const maptree::Limits& limits, long stop_at_poll) const {
+    long polls = 0;
+    double lower = 0, upper = std::numeric_limits<double>::infinity();
+    return maptree::search(
+        data_, make_prior(problem_), make_options(problem_), limits,
+        [&](const maptree::Progress& progress) {
+          check_bounds("at a poll: ", progress.lower.nats(), progress.upper.nats());
+          check_tighter("at a poll: ", lower, upper, progress.lower.nats(), progress.upper.nats());
+          lower = progress.lower.nats();
+          upper = progress.upper.nats();
+          return ++polls == stop_at_poll;
+        });
+  }
+
+  void check_bounds(const char* when, double lower, double upper) const {
+    require(lower <= optimum_ + tolerance_, when, "lower bound ", lower, " > optimum ", optimum_);
+    require(upper >= optimum_ - tolerance_, when, "upper bound ", upper, " < optimum ", optimum_);
+    require(lower <= upper, when, "lower bound ", lower, " > upper bound ", upper);
+  }
+  static void check_tighter(const char* when, double lower, double upper, double next_lower,
+                            double next_upper) {
+    require(next_lower >= lower, when, "lower bound fell from ", lower, " to ", next_lower);
+    require(next_upper <= upper, when, "upper bound rose from ", upper, " to ", next_upper);
+  }
+
+  void check(const Result& result, const maptree::Limits& limits, bool may_interrupt) const {
+    // V1
+    check_bounds("at the end: ", result.lower.nats(), result.upper.nats());
+    require((result.status == Status::optimal) == (result.lower == result.upper),
+            "status does not say whether the bounds meet");
+    require(result.status != Status::time_limit, "stopped by a clock that has no limit");
+    require(result.status != Status::memory_limit || limits.memory_bytes >= 0,
+            "stopped by a memory limit that was not set");
+    require(result.status != Status::interrupted || may_interrupt, "interrupted by nobody");
+    require(result.status != Status::expansion_limit || result.expansions == limits.max_expansions,
+            "stopped by the number of expansions at ", result.expansions, " of ",
+            limits.max_expansions);
+    require(!result.trace.empty(), "no trace");
+    for (std::size_t i = 0; i < result.trace.size(); ++i) {
+      const auto& point = result.trace[i];
+      check_bounds("in the trace: ", point[2], point[3]);
+      if (i == 0) continue;
+      const auto& before = result.trace[i - 1];
+      check_tighter("in the trace: ", before[2], before[3], point[2], point[3]);
+      require(point[0] >= before[0] && point[1] >= before[1], "the trace goes back in time");
+    }
+    if (result.status == Status::optimal)
+      require(result.trace.back()[2] == result.lower.nats() &&
+                  result.trace.back()[3] == result.upper.nats(),
+              "the trace does not end at the result");
+
+    // V2
+    const double cost = solver_.cost(result.tree);
+    require(std::abs(cost - result.upper.nats()) <= tolerance_, "the tree costs ", cost, ", not ",
+            result.upper.nats());
+
+    // V3
+    if (result.proved_depth >= 0) {
+      brute_force::Problem shallow = problem_.model;
+      shallow.max_depth = shallow.max_depth < 0
+                              ? result.proved_depth
+                              : std::min<long>(shallow.max_depth, result.proved_depth);
+      const double best = brute_force::Solver(shallow).optimum();
+      require(best >= result.upper.nats() - tolerance_, "a tree of depth ", result.proved_depth,
+              " at most costs ", best, " < ", result.upper.nats());
+    } else {
+      require(result.status == Status::optimal, "proved for every depth, but not optimal");
+    }
+
+    // V4
+    require(limits.max_expansions < 0 || result.expansions <= limits.max_expansions,
+            "more expansions than asked for: ", result.expansions);
+    require(limits.memory_bytes < 0 || result.peak_bytes <= limits.memory_bytes, "held ",
+            result.peak_bytes, " bytes of ", limits.memory_bytes);
+  }
+
+  // V5
+  void check_repeated(const Result& result, maptree::Limits limits) const {
+    const Result again = search(limits, -1);
+    require(again.lower == result.lower && again.upper == result.upper &&
+                again.expansions == result.expansions && again.subproblems == result.subproblems &&
+                again.tree.feature == result.tree.feature,
+            "a second run differs");
+    if (result.status != Status::expansion_limit) return;
+    limits.max_expansions = 2 * result.expansions + 1;
+    const Result more = search(limits, -1);
+    check(more, limits, false);
+    check_tighter("with a larger budget: ", result.lower.nats(), result.upper.nats(),
+                  more.lower.nats(), more.upper.nats());
+  }
+
+  // V6
+  void check_plain_optimum(const Result& result) const {
+    Problem plain = problem_;
+    plain.options = maptree::Options{};
+    plain.options.kernel = maptree::Kernel::plain;
+    const maptree::Dataset data = make_dataset(plain);
+    const Result optimal = maptree::search(data, make_prior(plain), make_options(plain), {});
+    check(optimal, {}, false);
+    require(optimal.status == Status::optimal, "without a limit the search did not end optimal");
+    require(result.lower <= optimal.upper && optimal.upper <= result.upper,
+            "with other switches the optimum is ", optimal.upper.units(), " units, outside ",
+            result.lower.units(), " to ", result.upper.units());
+  }
+
+  const Problem& problem_;
+  maptree::Dataset data_;
+  mutable brute_force::Solver solver_;
+  double optimum_ = 0;
+  double tolerance_ = 0;
+};
+
+}  // namespace
+
+std::string verify(const Problem& problem) {
+  try {
+    Verifier(problem).run();
+  } catch (const std::exception& wrong) {
+    return wrong.what();
+  }
+  return {};
+}
+
+}  // namespace fuzz
