@@ -268,6 +268,7 @@ class BestFirst {
   }
 
   Result finish(Status status) {
+    record();  // a descent alone can solve the root
     const OrNode& root = graph_[root_];
     stats_.status = root.solved() ? Status::optimal : status;
     stats_.lower = root.lower;
