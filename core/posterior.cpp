@@ -11,8 +11,8 @@ Posterior::Posterior(const Prior& prior, const Dataset& data) {
   const std::size_t k_count = static_cast<std::size_t>(data.n_classes());
   if (!(prior.alpha > 0 && prior.alpha < 1))
     throw std::invalid_argument("alpha must lie strictly between 0 and 1");
-  if (!(prior.beta >= 0 && std::isfinite(prior.beta)))
-    throw std::invalid_argument("beta must be finite and not negative");
+  if (!(prior.beta >= 0 && prior.beta <= max_beta))
+    throw std::invalid_argument("beta must lie between 0 and 1e6");
   if (prior.rho.size() != k_count) throw std::invalid_argument("rho must have one entry per class");
   for (const double r : prior.rho)
     if (!(r >= min_rho && r <= max_rho))

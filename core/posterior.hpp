@@ -25,10 +25,11 @@ namespace maptree {
 
 inline constexpr double min_rho = 1e-9;  // beyond these a step of the tables is not exact enough
 inline constexpr double max_rho = 1e9;
+inline constexpr double max_beta = 1e6;  // beyond it the cost of a split could leave the range of Cost
 
 struct Prior {
   double alpha = 0.95;      // p_split(d) = alpha * (1 + d)^-beta; 0 < alpha < 1
-  double beta = 0.5;        // >= 0
+  double beta = 0.5;        // 0 to max_beta
   std::vector<double> rho;  // one per class, min_rho to max_rho
 };
 
