@@ -38,11 +38,16 @@ nb::object to_numpy(std::vector<T>&& values, std::initializer_list<std::size_t> 
 
 const char* name(Status status) {
   switch (status) {
-    case Status::optimal: return "optimal";
-    case Status::time_limit: return "time_limit";
-    case Status::memory_limit: return "memory_limit";
-    case Status::expansion_limit: return "expansion_limit";
-    case Status::interrupted: return "interrupted";
+    case Status::optimal:
+      return "optimal";
+    case Status::time_limit:
+      return "time_limit";
+    case Status::memory_limit:
+      return "memory_limit";
+    case Status::expansion_limit:
+      return "expansion_limit";
+    case Status::interrupted:
+      return "interrupted";
   }
   return "";
 }
@@ -74,17 +79,28 @@ nb::object pack(const nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>& x) {
     nb::gil_scoped_release release;
     bad = pack_columns<decltype(zero)>(matrix, bits);
   };
-  if (type == nb::dtype<bool>() || type == nb::dtype<std::uint8_t>()) run(std::uint8_t{});
-  else if (type == nb::dtype<std::int8_t>()) run(std::int8_t{});
-  else if (type == nb::dtype<std::uint16_t>()) run(std::uint16_t{});
-  else if (type == nb::dtype<std::int16_t>()) run(std::int16_t{});
-  else if (type == nb::dtype<std::uint32_t>()) run(std::uint32_t{});
-  else if (type == nb::dtype<std::int32_t>()) run(std::int32_t{});
-  else if (type == nb::dtype<std::uint64_t>()) run(std::uint64_t{});
-  else if (type == nb::dtype<std::int64_t>()) run(std::int64_t{});
-  else if (type == nb::dtype<float>()) run(float{});
-  else if (type == nb::dtype<double>()) run(double{});
-  else throw nb::type_error("X must hold booleans, integers or floats of at most 64 bits");
+  if (type == nb::dtype<bool>() || type == nb::dtype<std::uint8_t>())
+    run(std::uint8_t{});
+  else if (type == nb::dtype<std::int8_t>())
+    run(std::int8_t{});
+  else if (type == nb::dtype<std::uint16_t>())
+    run(std::uint16_t{});
+  else if (type == nb::dtype<std::int16_t>())
+    run(std::int16_t{});
+  else if (type == nb::dtype<std::uint32_t>())
+    run(std::uint32_t{});
+  else if (type == nb::dtype<std::int32_t>())
+    run(std::int32_t{});
+  else if (type == nb::dtype<std::uint64_t>())
+    run(std::uint64_t{});
+  else if (type == nb::dtype<std::int64_t>())
+    run(std::int64_t{});
+  else if (type == nb::dtype<float>())
+    run(float{});
+  else if (type == nb::dtype<double>())
+    run(double{});
+  else
+    throw nb::type_error("X must hold booleans, integers or floats of at most 64 bits");
   if (bad) {
     std::ostringstream message;
     message << "X[row " << bad->row << ", column " << bad->column << "] is " << bad->value
@@ -140,8 +156,8 @@ PyResult run_search(const Dataset& data, const Prior& prior, const Options& opti
   for (std::size_t i = 0; i < nodes; ++i)
     gain[i] = (core.scores.as_leaf[i] - core.scores.subtree[i]).nats();
   out.gain = to_numpy(std::move(gain), {nodes});
-  out.counts = to_numpy(std::move(core.tree.counts),
-                        {nodes, static_cast<std::size_t>(data.n_classes())});
+  out.counts =
+      to_numpy(std::move(core.tree.counts), {nodes, static_cast<std::size_t>(data.n_classes())});
   return out;
 }
 
@@ -163,11 +179,16 @@ Options make_options(Options options, const nb::kwargs& kwargs) {
     const std::string field = nb::cast<std::string>(key);
     const auto* found = std::find_if(std::begin(switches), std::end(switches),
                                      [&](const auto& entry) { return field == entry.first; });
-    if (found != std::end(switches)) options.*(found->second) = nb::cast<bool>(value);
-    else if (field == "max_depth") options.max_depth = nb::cast<std::int64_t>(value);
-    else if (field == "min_samples_leaf") options.min_samples_leaf = nb::cast<std::int64_t>(value);
-    else if (field == "kernel") options.kernel = kernel_named(nb::cast<std::string>(value));
-    else throw nb::type_error(("Options has no field " + field).c_str());
+    if (found != std::end(switches))
+      options.*(found->second) = nb::cast<bool>(value);
+    else if (field == "max_depth")
+      options.max_depth = nb::cast<std::int64_t>(value);
+    else if (field == "min_samples_leaf")
+      options.min_samples_leaf = nb::cast<std::int64_t>(value);
+    else if (field == "kernel")
+      options.kernel = kernel_named(nb::cast<std::string>(value));
+    else
+      throw nb::type_error(("Options has no field " + field).c_str());
   }
   return options;
 }
@@ -180,20 +201,21 @@ NB_MODULE(_core, m) {
   m.def("kernels", &kernels);
 
   nb::class_<Dataset>(m, "Dataset")
-      .def("__init__",
-           [](Dataset* self, const Bytes& columns, std::size_t n_rows, const Labels& labels,
-              const std::optional<Weights>& weights, int n_classes, bool fold_rows,
-              bool fold_columns) {
-             const PackedTable table{columns.data(), n_rows, columns.shape(0), columns.shape(1)};
-             const std::span<const std::int32_t> y(labels.data(), labels.shape(0));
-             const auto w = weights ? std::span<const std::int64_t>(weights->data(),
-                                                                    weights->shape(0))
-                                    : std::span<const std::int64_t>();
-             nb::gil_scoped_release release;
-             new (self) Dataset(table, y, w, n_classes, {fold_rows, fold_columns});
-           },
-           "columns"_a, "n_rows"_a, "labels"_a, "weights"_a.none(), "n_classes"_a,
-           "fold_rows"_a = true, "fold_columns"_a = true)
+      .def(
+          "__init__",
+          [](Dataset* self, const Bytes& columns, std::size_t n_rows, const Labels& labels,
+             const std::optional<Weights>& weights, int n_classes, bool fold_rows,
+             bool fold_columns) {
+            const PackedTable table{columns.data(), n_rows, columns.shape(0), columns.shape(1)};
+            const std::span<const std::int32_t> y(labels.data(), labels.shape(0));
+            const auto w = weights
+                               ? std::span<const std::int64_t>(weights->data(), weights->shape(0))
+                               : std::span<const std::int64_t>();
+            nb::gil_scoped_release release;
+            new (self) Dataset(table, y, w, n_classes, {fold_rows, fold_columns});
+          },
+          "columns"_a, "n_rows"_a, "labels"_a, "weights"_a.none(), "n_classes"_a,
+          "fold_rows"_a = true, "fold_columns"_a = true)
       .def_prop_ro("n_rows", &Dataset::n_rows)
       .def_prop_ro("n_features", &Dataset::n_features)
       .def_prop_ro("n_classes", &Dataset::n_classes)
@@ -203,11 +225,12 @@ NB_MODULE(_core, m) {
       .def_prop_ro("n_bytes", &Dataset::bytes);
 
   nb::class_<Prior>(m, "Prior")
-      .def("__init__",
-           [](Prior* self, double alpha, double beta, const Reals& rho) {
-             new (self) Prior{alpha, beta, {rho.data(), rho.data() + rho.shape(0)}};
-           },
-           "alpha"_a, "beta"_a, "rho"_a);
+      .def(
+          "__init__",
+          [](Prior* self, double alpha, double beta, const Reals& rho) {
+            new (self) Prior{alpha, beta, {rho.data(), rho.data() + rho.shape(0)}};
+          },
+          "alpha"_a, "beta"_a, "rho"_a);
 
   nb::class_<Options> options(m, "Options");
   options
@@ -223,13 +246,14 @@ NB_MODULE(_core, m) {
   for (const auto& [field, member] : switches) options.def_ro(field, member);
 
   nb::class_<Limits>(m, "Limits")
-      .def("__init__",
-           [](Limits* self, double seconds, std::int64_t max_expansions, std::int64_t memory,
-              double poll_seconds) {
-             new (self) Limits{seconds, max_expansions, memory, poll_seconds};
-           },
-           nb::kw_only(), "seconds"_a = HUGE_VAL, "max_expansions"_a = -1, "memory"_a = -1,
-           "poll_seconds"_a = 0.05);
+      .def(
+          "__init__",
+          [](Limits* self, double seconds, std::int64_t max_expansions, std::int64_t memory,
+             double poll_seconds) {
+            new (self) Limits{seconds, max_expansions, memory, poll_seconds};
+          },
+          nb::kw_only(), "seconds"_a = HUGE_VAL, "max_expansions"_a = -1, "memory"_a = -1,
+          "poll_seconds"_a = 0.05);
 
   nb::class_<Progress>(m, "Progress")
       .def_ro("seconds", &Progress::seconds)

@@ -14,8 +14,8 @@ using Skeleton = std::array<Cost, floor_cap + 1>;  // by min(D, floor_cap)
 Cost cheapest_parts(const Skeleton& below, std::int32_t rows) {
   Cost best = Cost::infinity();
   for (std::int32_t a = 1; 2 * a <= rows; ++a)
-    best = std::min(best, below[static_cast<std::size_t>(a)] +
-                              below[static_cast<std::size_t>(rows - a)]);
+    best = std::min(best,
+                    below[static_cast<std::size_t>(a)] + below[static_cast<std::size_t>(rows - a)]);
   return best;
 }
 
@@ -34,8 +34,7 @@ Bounds::Bounds(const Posterior& posterior, const Dataset& data, const Options& o
     level.stop_upper = posterior.stop(d);
     level.stop_lower = distinct ? posterior.stop(d) : Cost(0);
     level.floor.fill(Cost::infinity().units());
-    const bool may_split =
-        options.max_depth < 0 || d < static_cast<std::size_t>(options.max_depth);
+    const bool may_split = options.max_depth < 0 || d < static_cast<std::size_t>(options.max_depth);
     Skeleton here{};
     for (std::int32_t rows = floor_cap; rows >= 2; --rows) {
       const auto r = static_cast<std::size_t>(rows);

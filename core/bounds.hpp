@@ -28,8 +28,8 @@ namespace maptree {
 inline constexpr std::int32_t floor_cap = 64;  // floor(d, D) is the same for all D >= floor_cap
 
 struct LevelBounds {
-  Cost stop_lower;  // what a lone leaf with D > 1 pays at least, and
-  Cost stop_upper;  // at most
+  Cost stop_lower;                                // what a lone leaf with D > 1 pays at least, and
+  Cost stop_upper;                                // at most
   std::array<std::int64_t, floor_cap + 1> floor;  // by min(D, floor_cap); infinite for D <= 1
 };
 

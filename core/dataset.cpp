@@ -47,7 +47,8 @@ std::vector<Word> live_rows(const PackedTable& table, std::span<const std::int32
                                   std::to_string(labels[r]) + ", outside 0 to " +
                                   std::to_string(n_classes - 1));
     if (weight < 0 || weight > max_total_weight || total + weight > max_total_weight)
-      throw std::invalid_argument("row " + std::to_string(r) + ": weights must be >= 0 and sum to " +
+      throw std::invalid_argument("row " + std::to_string(r) +
+                                  ": weights must be >= 0 and sum to " +
                                   std::to_string(max_total_weight) + " at most");
     total += weight;
     if (weight > 0) live[r / word_bits] |= Word{1} << (r % word_bits);
@@ -91,7 +92,8 @@ Dataset::Dataset(const PackedTable& table, std::span<const std::int32_t> labels,
                  std::span<const std::int64_t> weights, int n_classes, Folding folding)
     : n_classes_(n_classes),
       n_rows_(table.n_rows),
-      n_features_(table.n_columns), rows_folded_(folding.rows) {
+      n_features_(table.n_columns),
+      rows_folded_(folding.rows) {
   if (n_classes < 1) throw std::invalid_argument("n_classes must be at least 1");
   if (table.n_rows == 0) throw std::invalid_argument("the table has no rows");
   if (table.bytes_per_column * 8 < table.n_rows)
@@ -147,7 +149,8 @@ void Dataset::choose_columns(const PackedTable& table, const std::vector<Word>& 
         const std::size_t other = original_[entry.second];
         const Word flip_other = flip(other);
         for (std::size_t w = 0; w < live.size(); ++w)
-          if (((read_word(table, column, w) ^ flip_column ^ read_word(table, other, w) ^ flip_other) &
+          if (((read_word(table, column, w) ^ flip_column ^ read_word(table, other, w) ^
+                flip_other) &
                live[w]) != 0)
             return false;
         return true;

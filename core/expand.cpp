@@ -57,8 +57,8 @@ void Expander::look_at_children(std::size_t depth, const Expansion& out) {
       view_.count_side(c, side, counts_);
       child.valid = child.valid && counts_.weight >= options_.min_samples_leaf;
       child.bracket[side] = bounds_.bracket(counts_, depth + 1);
-      child.likelihood[side] = child.bracket[side].upper -
-                               (counts_.distinct > 1 ? posterior_.stop(depth + 1) : Cost(0));
+      child.likelihood[side] =
+          child.bracket[side].upper - (counts_.distinct > 1 ? posterior_.stop(depth + 1) : Cost(0));
       child.bound += child.bracket[side].lower;
     }
   }

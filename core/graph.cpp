@@ -108,8 +108,8 @@ void Graph::open(OrId id, const Expansion& found) {
     return !prune_ || split.column == node.best ||
            found.base + split.lower[0] + split.lower[1] < node.upper;
   };
-  node.n_splits = static_cast<std::uint32_t>(
-      std::count_if(found.splits.begin(), found.splits.end(), kept));
+  node.n_splits =
+      static_cast<std::uint32_t>(std::count_if(found.splits.begin(), found.splits.end(), kept));
   if (node.n_splits > 0) {
     node.splits = static_cast<Split*>(split_memory_.allocate(node.n_splits * sizeof(Split)));
     Split* to = node.splits;

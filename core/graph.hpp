@@ -11,7 +11,8 @@
 // bound. Nodes are found again by 128 random bits a row, depth and class counts. A node counts
 // the splits that refer to it and is given back when none does.
 //
-// Use: OrId root = graph.intern(...).id; graph.open(root, ...); graph.attach(...); graph.propagate();
+// Use: OrId root = graph.intern(...).id; graph.open(root, ...); graph.attach(...);
+// graph.propagate();
 #pragma once
 
 #include <cstdint>
@@ -49,7 +50,7 @@ struct NodeKey {
 struct OrNode {
   NodeKey key;
   Cost lower, upper;
-  Cost base;                       // split(d) + log |V|, once expanded
+  Cost base;  // split(d) + log |V|, once expanded
   Split* splits = nullptr;
   std::uint32_t n_splits = 0;
   std::uint32_t least = 0;         // the split with the least bound, while not solved
@@ -57,7 +58,7 @@ struct OrNode {
   std::uint32_t parents = UINT32_MAX;
   std::uint32_t next = UINT32_MAX;  // in its bucket of the table
   std::uint32_t references = 0;
-  std::uint32_t minority = 0;      // rows not of the commonest class
+  std::uint32_t minority = 0;  // rows not of the commonest class
   bool expanded = false;
   bool dirty = false;        // changed, parents not told yet
   bool upper_moved = false;  // part of that change

@@ -74,8 +74,9 @@ void NodeView::pack_rows(const RowSet& rows) {
     for (std::size_t w = segment.first_word; w < segment.first_word + segment.n_words; ++w) {
       const Word word = rows.word(w);
       if (compact_) {
-        for_each_slot(word, w * word_bits,
-                      [&](std::size_t slot) { slots_.push_back(static_cast<std::uint32_t>(slot)); });
+        for_each_slot(word, w * word_bits, [&](std::size_t slot) {
+          slots_.push_back(static_cast<std::uint32_t>(slot));
+        });
       } else {
         for (std::size_t b = 0; b < word_bits; ++b)
           slots_.push_back(((word >> b) & 1) != 0 ? static_cast<std::uint32_t>(w * word_bits + b)
@@ -116,8 +117,7 @@ void NodeView::transpose_rows() {
       transpose_blocks<blocks>(tile);
       std::uint32_t* to = &raw_[w * raw_stride_ + h * half_bits];
       for (std::size_t b = 0; b < n; ++b)
-        for (std::size_t c = 0; c < half_bits; ++c)
-          to[b * half_bits + c] = tile[c * blocks + b];
+        for (std::size_t c = 0; c < half_bits; ++c) to[b * half_bits + c] = tile[c * blocks + b];
     }
   }
 }
@@ -205,8 +205,7 @@ PairScan& NodeView::arrange(std::span<const std::uint32_t> order) {
       to[k * stride + p] = from[k * raw_stride_ + columns_[order[p]].dataset];
   };
   for (std::size_t k = 0; k < n_classes; ++k) pick(one_.classes, raw_one_.classes, k);
-  for (std::size_t p = 0; p < order.size(); ++p)
-    multiplicity_[p] = columns_[order[p]].multiplicity;
+  for (std::size_t p = 0; p < order.size(); ++p) multiplicity_[p] = columns_[order[p]].multiplicity;
   if (folded_) {
     pick(one_.distinct, raw_one_.distinct, 0);
   }

@@ -10,28 +10,28 @@ enum class Kernel { automatic, plain, avx2, avx512 };
 
 struct Options {
   // Constraints: they change the problem, not the way it is solved.
-  std::int64_t max_depth = -1;         // edges; -1 = none
-  std::int64_t min_samples_leaf = 1;   // weight of a leaf, >= 1; a lone root is always allowed
+  std::int64_t max_depth = -1;        // edges; -1 = none
+  std::int64_t min_samples_leaf = 1;  // weight of a leaf, >= 1; a lone root is always allowed
 
   // Data (taken by the Dataset): one column per partition, one row per distinct row.
-  bool fold_columns = true;            // also at every node: columns that became equal are one
+  bool fold_columns = true;  // also at every node: columns that became equal are one
   bool fold_rows = true;
 
   // Expansion.
-  bool compact = true;                 // repack a node's rows before its children are looked at
-  bool pair_expansion = true;          // count all pairs of columns: |V| and bounds of all children
-  Kernel kernel = Kernel::automatic;   // instruction set; all give the same numbers
+  bool compact = true;                // repack a node's rows before its children are looked at
+  bool pair_expansion = true;         // count all pairs of columns: |V| and bounds of all children
+  Kernel kernel = Kernel::automatic;  // instruction set; all give the same numbers
 
   // Bounds (docs/design/bounds.md).
-  bool distinct_rows_bound = true;     // stop and |V| >= log2 of the distinct rows (needs fold_rows)
-  bool structure_bound = true;         // cheapest structure over that many rows (needs the former)
-  bool equivalent_rows_bound = true;   // identical rows of several classes (needs fold_rows)
+  bool distinct_rows_bound = true;    // stop and |V| >= log2 of the distinct rows (needs fold_rows)
+  bool structure_bound = true;        // cheapest structure over that many rows (needs the former)
+  bool equivalent_rows_bound = true;  // identical rows of several classes (needs fold_rows)
 
   // Graph.
-  bool prune = true;                   // keep only splits whose bound is below the node's cost
-  bool lazy_children = true;           // a child enters the table when a descent steps into it
-  bool free_solved = true;             // a solved node gives back what its solution does not need
-  bool gap_per_minority = true;        // descend by gap per minority row, not by gap
+  bool prune = true;             // keep only splits whose bound is below the node's cost
+  bool lazy_children = true;     // a child enters the table when a descent steps into it
+  bool free_solved = true;       // a solved node gives back what its solution does not need
+  bool gap_per_minority = true;  // descend by gap per minority row, not by gap
 
   static constexpr Options paper() {
     Options options;

@@ -25,7 +25,8 @@ namespace maptree {
 
 inline constexpr double min_rho = 1e-9;  // beyond these a step of the tables is not exact enough
 inline constexpr double max_rho = 1e9;
-inline constexpr double max_beta = 1e6;  // beyond it the cost of a split could leave the range of Cost
+inline constexpr double max_beta =
+    1e6;  // beyond it the cost of a split could leave the range of Cost
 
 struct Prior {
   double alpha = 0.95;      // p_split(d) = alpha * (1 + d)^-beta; 0 < alpha < 1
@@ -64,8 +65,8 @@ class Posterior {
   // both with two look-ups instead of five. Entry 2 * (c_0 * stride + c_1): pure; the next: leaf.
   struct TwoClassTable {
     std::vector<std::int64_t> entries;
-    std::int32_t stride = 0;      // odd: a power of two would crowd a few sets of the cache
-    std::int32_t limit[2] = {};   // counts below these are in the table
+    std::int32_t stride = 0;     // odd: a power of two would crowd a few sets of the cache
+    std::int32_t limit[2] = {};  // counts below these are in the table
   };
   [[nodiscard]] const TwoClassTable& two_class_table() const { return two_class_; }
   // Depths are at most this: no path tests a column twice, nor parts more rows than there are.
@@ -74,7 +75,9 @@ class Posterior {
 
  private:
   void fill_two_class_table();
-  [[nodiscard]] std::size_t clamp(std::size_t d) const { return d < split_.size() ? d : max_depth(); }
+  [[nodiscard]] std::size_t clamp(std::size_t d) const {
+    return d < split_.size() ? d : max_depth();
+  }
 
   std::vector<Cost> split_;
   std::vector<Cost> stop_;

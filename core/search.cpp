@@ -86,13 +86,8 @@ class BestFirst {
 
   [[nodiscard]] Progress progress() const {
     const OrNode& root = graph_[root_];
-    return {0,
-            stats_.expansions,
-            stats_.subproblems,
-            static_cast<std::int64_t>(bytes()),
-            root.lower,
-            root.upper,
-            proved_depth()};
+    return {0,          stats_.expansions, stats_.subproblems, static_cast<std::int64_t>(bytes()),
+            root.lower, root.upper,        proved_depth()};
   }
 
   // Pair expansion of the root looks at every tree of depth two (one, where rows are not folded).
@@ -172,10 +167,10 @@ class BestFirst {
       digest = (digest + static_cast<std::uint64_t>(c)) * 0x9e3779b97f4a7c15ULL;
     }
     Measure out;
-    out.key = {set.key, static_cast<std::uint32_t>(depth), static_cast<std::uint32_t>(digest >> 32)};
+    out.key = {set.key, static_cast<std::uint32_t>(depth),
+               static_cast<std::uint32_t>(digest >> 32)};
     out.minority = static_cast<std::uint32_t>(weight - most);
-    const bool varies =
-        data_.rows_folded() ? distinct > 1 : data_.varying_columns(set.rows) > 0;
+    const bool varies = data_.rows_folded() ? distinct > 1 : data_.varying_columns(set.rows) > 0;
     out.leaf = posterior_.leaf(counts_) + (varies ? posterior_.stop(depth) : Cost(0));
     return out;
   }
@@ -192,8 +187,7 @@ class BestFirst {
     keys[0] = graph_[id].key.rows;
     keys[0] ^= keys[1];
     for (int side = 1; side >= 0; --side) {
-      if (side == 0)
-        part_.rows.assign_side(path_[depth].rows, data_.column(split.column), 0);
+      if (side == 0) part_.rows.assign_side(path_[depth].rows, data_.column(split.column), 0);
       part_.key = keys[side];
       const Measure m = measure(part_, depth + 1);
       Graph::Bounds2 bounds{split.lower[side], m.leaf, no_column};
@@ -256,8 +250,8 @@ class BestFirst {
       part.rows.assign_side(set.rows, data_.column(node.best), side);
       std::int32_t child;
       if (node.expanded) {
-        child = build(node.splits[graph_.find_split(id, node.best)].child[side], part, depth + 1,
-                      tree);
+        child =
+            build(node.splits[graph_.find_split(id, node.best)].child[side], part, depth + 1, tree);
       } else {
         data_.count(part.rows, counts_);
         child = add_node(tree, counts_);
@@ -304,8 +298,8 @@ class BestFirst {
 
 }  // namespace
 
-Result search(const Dataset& data, const Prior& prior, const Options& options,
-              const Limits& limits, const Monitor& monitor) {
+Result search(const Dataset& data, const Prior& prior, const Options& options, const Limits& limits,
+              const Monitor& monitor) {
   if (options.max_depth < -1) throw std::invalid_argument("max_depth must be -1 or more");
   if (options.min_samples_leaf < 1)
     throw std::invalid_argument("min_samples_leaf must be at least 1");

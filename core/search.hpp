@@ -30,7 +30,7 @@ struct Result {
 };
 
 // Throws std::invalid_argument for options out of range.
-Result search(const Dataset& data, const Prior& prior, const Options& options,
-              const Limits& limits, const Monitor& monitor = {});
+Result search(const Dataset& data, const Prior& prior, const Options& options, const Limits& limits,
+              const Monitor& monitor = {});
 
 }  // namespace maptree

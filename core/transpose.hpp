@@ -18,8 +18,7 @@ void transpose_blocks(std::uint32_t* rows) {
         std::uint32_t* const above = rows + k * Blocks;
         std::uint32_t* const below = rows + (k + size) * Blocks;
         std::uint32_t swap[Blocks];
-        for (std::size_t b = 0; b < Blocks; ++b)
-          swap[b] = ((above[b] >> size) ^ below[b]) & mask;
+        for (std::size_t b = 0; b < Blocks; ++b) swap[b] = ((above[b] >> size) ^ below[b]) & mask;
         for (std::size_t b = 0; b < Blocks; ++b) above[b] ^= swap[b] << size;
         for (std::size_t b = 0; b < Blocks; ++b) below[b] ^= swap[b];
       }

@@ -59,6 +59,11 @@ def test_the_column_is_named_as_the_user_knows_it():
     refused(ValueError, "NaN", "row 1", "'size'", X=frame(size=[1.0, math.nan, 2.0, 3.0]))
     refused(ValueError, "NaN", "row 3", "'size'", X=frame(size=pd.array([1, 2, 3, None], "Int64")))
     refused(ValueError, "NaN", "row 0", "'size'", X=frame(size=[None, 1, 2, 3]))
+    flags = pd.array([True, None, False, True], "boolean")
+    refused(ValueError, "NaN", "row 1", "'flag'", X=frame(flag=flags))
+    refused(ValueError, "NaN", "row 1", "'flag'", X=pd.DataFrame({"flag": flags}))
+    objects = pd.Series([1, pd.NA, 2, 3], dtype=object)
+    refused(ValueError, "NaN", "row 1", "'size'", X=frame(size=objects))
 
 
 def test_none_in_a_list():

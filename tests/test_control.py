@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import signal
@@ -26,8 +27,10 @@ def hard(n_rows=500, n_columns=80, seed=0):
     return rng.integers(0, 2, (n_rows, n_columns)), rng.integers(0, 2, n_rows)
 
 
+# A program started in the background ignores SIGINT, and so would what it starts.
 HARD = """
-import json, sys, warnings
+import json, signal, sys, warnings
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import numpy as np
 from maptree import MAPTreeClassifier
 rng = np.random.default_rng(0)
@@ -46,7 +49,7 @@ def snapshot(model):
 def test_time_limit_is_kept(seconds):
     X, y = hard()
     overshoot = []
-    for _ in range(3):  # the machine may be busy: the best of three
+    for _ in range(5):  # the machine may be busy: the best of five
         started = time.perf_counter()
         model = MAPTreeClassifier(time_limit=seconds).fit(X, y)
         overshoot.append(time.perf_counter() - started - seconds)
@@ -90,8 +93,8 @@ def test_expansions_repeat():
 # Ctrl-C
 
 
-def interrupt(script, when):
-    """Run a script, send it SIGINT once it has printed ``when``, and read what it prints last."""
+def interrupt(script, when, wait=0.0):
+    """Run a script, send it SIGINT when it has printed ``when``, and read what it prints last."""
     child = subprocess.Popen(
         [sys.executable, "-u", "-c", HARD + script],
         stdout=subprocess.PIPE,
@@ -101,7 +104,7 @@ def interrupt(script, when):
     for line in child.stdout:
         if line.strip() == when:
             break
-    time.sleep(0.5)
+    time.sleep(wait)
     child.send_signal(signal.SIGINT)
     sent = time.perf_counter()
     out, err = child.communicate(timeout=60)
@@ -120,20 +123,28 @@ print(json.dumps({
 
 
 @pytest.mark.skipif(os.name == "nt", reason="SIGINT cannot be sent to one process on Windows")
-@pytest.mark.parametrize("how", ["callback=tell", "callback=None", "callback=None, verbose=1"])
-def test_ctrl_c_keeps_the_best_tree(how):
+@pytest.mark.parametrize(
+    ("how", "when", "wait"),
+    [
+        ("callback=tell", "searching", 0.0),
+        # Nothing tells when the search has begun: long enough for a busy machine.
+        ("callback=None", "fitting", 3.0),
+        ("callback=None, verbose=1", "fitting", 3.0),
+    ],
+)
+def test_ctrl_c_keeps_the_best_tree(how, when, wait):
     script = f"""
 def tell(progress):
-    tell.calls = getattr(tell, "calls", 0) + 1
-print("searching")
+    print("searching")
+print("fitting")
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     model = MAPTreeClassifier(time_limit=50, {how}).fit(X, y)
 {REPORT}
 """
-    report, seconds = interrupt(script, "searching")
+    report, seconds = interrupt(script, when, wait)
     assert report["status"] == "interrupted"
-    assert seconds < 2
+    assert seconds < 10
     assert report["predicted"] == 500
     [(category, message)] = report["warnings"]
     assert category == "InterruptedWarning"
@@ -152,9 +163,9 @@ with warnings.catch_warnings(record=True) as caught:
     model = MAPTreeClassifier(time_limit=50, callback=slow).fit(X, y)
 {REPORT}
 """
-    report, seconds = interrupt(script, "in the callback")
+    report, seconds = interrupt(script, "in the callback", 0.2)
     assert report["status"] == "interrupted"
-    assert seconds < 2
+    assert seconds < 10
     assert report["warnings"][0][0] == "InterruptedWarning"
 
 
@@ -173,14 +184,18 @@ def test_ctrl_c_before_the_search_is_an_ordinary_interrupt(monkeypatch):
 
 def test_a_warning_made_an_error_comes_after_the_tree_is_kept():
     X, y = hard()
-    main = threading.main_thread()
-    assert threading.current_thread() is main
+    if threading.current_thread() is not threading.main_thread():
+        pytest.skip("Ctrl-C reaches the main thread only")
     model = MAPTreeClassifier(time_limit=30)
-    threading.Timer(0.5, signal.raise_signal, [signal.SIGINT]).start()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(UserWarning, match="best tree so far was kept"):
-            model.fit(X, y)
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        threading.Timer(2.0, signal.raise_signal, [signal.SIGINT]).start()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(UserWarning, match="best tree so far was kept"):
+                model.fit(X, y)
+    finally:
+        signal.signal(signal.SIGINT, handler)
     assert model.certificate_.status == "interrupted"
     assert model.predict(X).shape == (500,)
 
@@ -241,26 +256,53 @@ def cores():
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
+def cores_used(work):
+    """Run work(0) and work(1) in two threads; return how many cores they had on average."""
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(2)]
+    cpu, wall = time.process_time(), time.perf_counter()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return (time.process_time() - cpu) / (time.perf_counter() - wall)
+
+
+def hash_for_a_while(_):
+    """Keep a core busy in code that is known to release the interpreter's lock."""
+    end, block = time.perf_counter() + 0.5, bytes(1 << 20)
+    while time.perf_counter() < end:
+        hashlib.sha256(block)
+
+
 @pytest.mark.skipif(cores() < 2, reason="one core only")
 def test_two_fits_in_two_threads_use_two_cores():
-    def fit(seed):
-        X, y = hard(seed=seed)
-        models[seed] = MAPTreeClassifier(time_limit=1.0).fit(X, y)
+    models = {}
 
-    used = []
-    for _ in range(3):  # the machine may be busy: the best of three
-        models = {}
-        threads = [threading.Thread(target=fit, args=(seed,)) for seed in (1, 2)]
-        cpu, wall = time.process_time(), time.perf_counter()
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        used.append((time.process_time() - cpu) / (time.perf_counter() - wall))
-        assert {model.certificate_.status for model in models.values()} == {"time_limit"}
-        if used[-1] > 1.5:
+    def fit(seed):
+        models[seed] = MAPTreeClassifier(time_limit=0.5).fit(*hard(seed=seed))
+
+    possible = 0.0
+    for _ in range(5):  # other programs may have the cores for the moment
+        if cores_used(fit) > 1.2:  # fits that took turns would use one
             break
-    assert max(used) > 1.5
+        possible = max(possible, cores_used(hash_for_a_while))
+    else:
+        if possible < 1.4:
+            pytest.skip(f"the machine is busy: two threads get {possible:.1f} cores")
+        pytest.fail(f"two fits never use 1.2 cores, where others get {possible:.1f}")
+    assert {model.certificate_.status for model in models.values()} == {"time_limit"}
+
+
+def test_other_threads_run_during_a_fit():
+    """However busy the machine is: a search that kept the lock would stop this thread."""
+    X, y = hard()
+    search = threading.Thread(target=MAPTreeClassifier(time_limit=1.0).fit, args=(X, y))
+    search.start()
+    longest, last = 0.0, time.perf_counter()
+    while search.is_alive():
+        time.sleep(0.001)
+        longest, last = max(longest, time.perf_counter() - last), time.perf_counter()
+    assert longest < 0.7
 
 
 # Progress line
@@ -336,9 +378,12 @@ def grown(problem, limit):
         pytest.skip("no /proc to read memory from")
     script = f"""{HARD}{MEASURE}
 {problem}
-with open("/proc/self/clear_refs", "w") as refs:
-    refs.write("5")  # the peak starts from here
-before = memory("VmRSS")
+try:
+    with open("/proc/self/clear_refs", "w") as refs:
+        refs.write("5")  # the peak starts from here
+    before = memory("VmRSS")
+except OSError:
+    before = memory("VmHWM")
 model = MAPTreeClassifier(time_limit=30, memory_limit={limit!r}).fit(X, y)
 print(json.dumps([model.certificate_.status, model.certificate_.peak_bytes,
                   memory("VmHWM") - before]))

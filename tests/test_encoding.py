@@ -82,6 +82,7 @@ def test_the_widest_gap_does_not_overflow():
     encoder = BinaryEncoder().fit([[-largest], [largest]])
     assert encoder.test_thresholds_.tolist() == [0.0]
     assert encoder.transform([[-largest], [largest]]).tolist() == [[1], [0]]
+    assert BinaryEncoder().fit([[1e308], [1.6e308]]).test_thresholds_ == pytest.approx([1.3e308])
 
 
 def test_float32_and_large_integers():

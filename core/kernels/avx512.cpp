@@ -49,9 +49,7 @@ struct Avx512Lanes {
     return _mm256_maskz_mov_epi32(static_cast<__mmask8>(0xFFu << skip), value);
   }
   static std::int64_t least(I64 a) { return _mm512_reduce_min_epi64(a); }
-  static std::int32_t sum(I32 a) {
-    return _mm512_reduce_add_epi32(_mm512_zextsi256_si512(a));
-  }
+  static std::int32_t sum(I32 a) { return _mm512_reduce_add_epi32(_mm512_zextsi256_si512(a)); }
   template <std::size_t R>
   static void popcount_block(const std::uint32_t* words, std::size_t stride,
                              const std::uint32_t* mask, std::uint32_t first, std::uint32_t last,
@@ -74,6 +72,6 @@ struct Avx512Lanes {
 
 extern const PairKernel avx512_kernel;
 const PairKernel avx512_kernel = {"avx512", scan_rows<Avx512Lanes>, count_columns<Avx512Lanes>,
-                                count_with<Avx512Lanes>};
+                                  count_with<Avx512Lanes>};
 
 }  // namespace maptree

@@ -2,8 +2,9 @@
 //
 // Lanes has I32 and I64 (eight values each) and static functions on them: load, store, splat,
 // add, sub, min, max, scale, widen, gather, at_least and where_positive (choices), after, least,
-// sum; and popcount_block, which counts R masked copies of a block of columns. Only plain arrays and no inline function of the standard library are used here:
-// the linker keeps one copy of such a function, and it must not be one for a newer processor.
+// sum; and popcount_block, which counts R masked copies of a block of columns. Only plain arrays
+// and no inline function of the standard library are used here: the linker keeps one copy of such a
+// function, and it must not be one for a newer processor.
 #pragma once
 
 #include "../pair_kernel.hpp"

@@ -104,6 +104,6 @@ struct PlainLanes {
 
 extern const PairKernel plain_kernel;
 const PairKernel plain_kernel = {"plain", scan_rows<PlainLanes>, count_columns<PlainLanes>,
-                                count_with<PlainLanes>};
+                                 count_with<PlainLanes>};
 
 }  // namespace maptree

@@ -41,21 +41,6 @@ class Prior:
 class Options:
     """Every shortcut of the search has a switch; Options() has all of them on."""
 
-    fold_columns: bool
-    fold_rows: bool
-    compact: bool
-    pair_expansion: bool
-    prune: bool
-    lazy_children: bool
-    distinct_rows_bound: bool
-    equivalent_rows_bound: bool
-    structure_bound: bool
-    gap_per_minority: bool
-    free_solved: bool
-    kernel: str
-    max_depth: int
-    min_samples_leaf: int
-
     def __init__(
         self,
         *,
@@ -75,7 +60,35 @@ class Options:
         min_samples_leaf: int = 1,
     ) -> None: ...
     @staticmethod
-    def paper(max_depth: int = -1, min_samples_leaf: int = 1) -> Options: ...
+    def paper(**changes: object) -> Options: ...
+    @property
+    def fold_columns(self) -> bool: ...
+    @property
+    def fold_rows(self) -> bool: ...
+    @property
+    def compact(self) -> bool: ...
+    @property
+    def pair_expansion(self) -> bool: ...
+    @property
+    def prune(self) -> bool: ...
+    @property
+    def lazy_children(self) -> bool: ...
+    @property
+    def distinct_rows_bound(self) -> bool: ...
+    @property
+    def equivalent_rows_bound(self) -> bool: ...
+    @property
+    def structure_bound(self) -> bool: ...
+    @property
+    def gap_per_minority(self) -> bool: ...
+    @property
+    def free_solved(self) -> bool: ...
+    @property
+    def kernel(self) -> str: ...
+    @property
+    def max_depth(self) -> int: ...
+    @property
+    def min_samples_leaf(self) -> int: ...
 
 class Limits:
     def __init__(
@@ -130,6 +143,9 @@ class Result:
     def right(self) -> NDArray[np.int32]: ...
     @property
     def counts(self) -> NDArray[np.int64]: ...
+    @property
+    def gain(self) -> NDArray[np.float64]:
+        """By node, what its subtree costs less than a leaf in its place; 0 at leaves."""
 
 def search(
     dataset: Dataset,

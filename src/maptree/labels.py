@@ -16,7 +16,7 @@ def read_labels(y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Return the distinct labels in sorted order, and each row's position among them.
 
     >>> read_labels(["yes", "no", "yes"], 3)
-    (array(['no', 'yes'], dtype=object), array([1, 0, 1], dtype=int32))
+    (array(['no', 'yes'], dtype='<U3'), array([1, 0, 1], dtype=int32))
     """
     labels = _as_column(y, n_rows)
     _refuse_unusable(labels)
@@ -64,9 +64,10 @@ def _as_column(y: Any, n_rows: int) -> NDArray[Any]:
             "y holds sequences of different lengths: pass one label per row."
         ) from None
     if isinstance(y, (list, tuple)) and labels.ndim == 1:
-        # Once more as objects: numpy has turned [1, "a"] into words without a word.
-        labels = np.empty(len(y), dtype=object)
-        labels[:] = y
+        # Looked at as objects too: numpy has turned [1, "a"] into words without a word.
+        objects = np.empty(len(y), dtype=object)
+        objects[:] = y
+        _plain(objects)
     if labels.ndim > 2 or (labels.ndim == 2 and labels.shape[1] != 1):
         raise ValueError(
             f"y should be a 1d array, got an array of shape {labels.shape} instead: "

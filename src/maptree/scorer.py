@@ -1,12 +1,9 @@
 """The posterior probability of a given tree, computed from its definition.
 
-This is the check on the search: it shares no code with it, and ``fit`` calls it on every tree
-that it returns.
+This is the check on the search from outside: it shares no code with it.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -85,36 +82,17 @@ def log_posterior(
     weights = read_weights(sample_weight, n_rows)
     prior = read_prior(alpha, beta, rho, tree.n_classes)
     columns = np.packbits(answers != 0, axis=0, bitorder="little").T
-    return -score_nodes(tree, np.ascontiguousarray(columns), codes, weights, prior).cost
+    return -_cost(tree, np.ascontiguousarray(columns), codes, weights, prior)
 
 
-@dataclass(frozen=True)
-class NodeScores:
-    """What every node of a tree costs, in nats (costs are negative log probabilities)."""
-
-    leaf: NDArray[np.float64]  # as a leaf, whether it is one or not
-    subtree: NDArray[np.float64]  # with everything below it
-    counts: NDArray[np.int64]  # rows by class
-
-    @property
-    def cost(self) -> float:
-        """Cost of the whole tree."""
-        return float(self.subtree[0])
-
-    @property
-    def gain(self) -> NDArray[np.float64]:
-        """What the log posterior would lose if the node were made a leaf; 0 at leaves."""
-        return self.leaf - self.subtree
-
-
-def score_nodes(
+def _cost(
     tree: Tree,
     columns: NDArray[np.uint8],
     codes: NDArray[np.int32],
     weights: NDArray[np.int64] | None,
     prior: Prior,
-) -> NodeScores:
-    """Score every node of a tree over packed columns (one row of bytes per test)."""
+) -> float:
+    """Return the cost of a tree over packed columns (one row of bytes per test)."""
     n_rows = len(codes)
     present = np.ones(n_rows, dtype=bool) if weights is None else weights > 0
     at = {0: np.packbits(present, bitorder="little")}
@@ -141,7 +119,7 @@ def score_nodes(
             subtree[node] = split + subtree[tree.left[node]] + subtree[tree.right[node]]
         else:
             subtree[node] = np.inf
-    return NodeScores(leaf, subtree, counts)
+    return float(subtree[0])
 
 
 def _count(

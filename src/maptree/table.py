@@ -22,6 +22,10 @@ _NUMBERS_ONLY = (
     "maptree reads numbers and booleans in this release; columns of categories and dates come "
     "in another. Turn the column into numbers or into 0/1 columns first (pandas.get_dummies does)"
 )
+_NO_MISSING = (
+    "missing values are not supported in this release. Fill it in or drop the row "
+    "(sklearn.impute.SimpleImputer fills)"
+)
 _NATIVE = {np.dtype(kind) for kind in np.typecodes["AllInteger"] + "?fd"}
 
 
@@ -108,10 +112,7 @@ def _refuse_not_finite(table: Table) -> None:
         value = float(block[row, column])
         where = f"X has {_spell(value)} at row {start + row}, {table.label(column)}"
         if np.isnan(value):
-            raise ValueError(
-                f"{where}: missing values are not supported in this release. Fill it in or drop "
-                "the row (sklearn.impute.SimpleImputer fills)."
-            )
+            raise ValueError(f"{where}: {_NO_MISSING}.")
         raise ValueError(f"{where}: thresholds need finite numbers. Replace it or drop the row.")
 
 
@@ -138,6 +139,11 @@ def _refuse_other_types(X: Any) -> None:
         array = np.array(X, dtype=object)
     if array is None or array.ndim != 2:
         return
+    if array.dtype.kind == "c":
+        raise ValueError(
+            "Complex data not supported: X has complex numbers. Pass the real and the imaginary "
+            "parts as columns of their own."
+        )
     if array.dtype.kind in "USMmV":
         raise TypeError(f"X has type {array.dtype}: {_NUMBERS_ONLY}.")
     if array.dtype.kind == "O":
@@ -150,14 +156,11 @@ def _refuse_objects(column: NDArray[np.object_], where: str) -> None:
         if value is None or isinstance(value, (Real, np.bool_, complex)):
             continue
         if str(value) in ("<NA>", "NaT", "nan"):
-            raise ValueError(
-                f"X has NaN at row {row}, {where}: missing values are not supported in this "
-                "release. Fill it in or drop the row (sklearn.impute.SimpleImputer fills)."
-            )
-        # The words "argument must be a string or a number" are what scikit-learn looks for.
+            raise ValueError(f"X has NaN at row {row}, {where}: {_NO_MISSING}.")
+        # scikit-learn's checks look for "argument must be", "string" and "number", in this order.
         raise TypeError(
-            f"X has {value!r} at row {row}, {where}: the argument must be a number, not a string "
-            f"or anything else that is no number. {_NUMBERS_ONLY}."
+            f"X has {value!r} at row {row}, {where}: the argument must be free of strings and "
+            f"whatever else is no number. {_NUMBERS_ONLY}."
         )
 
 

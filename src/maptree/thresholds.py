@@ -94,7 +94,7 @@ def place_cuts(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[n
     """Return a threshold t with low <= t < high: the middle, in as few digits as are needed.
 
     >>> place_cuts(np.array([45.0, 0.0]), np.array([46.0, 1 / 3]))
-    array([45.5 ,  0.167])
+    array([45.5  ,  0.167])
     """
     # Half of each, not half of the sum or the difference: those overflow for huge values.
     middle = low / 2 + high / 2
