@@ -8,8 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
+
+# Without it scikit-learn skips its check of array-API input. SciPy reads it when imported.
+os.environ.setdefault("SCIPY_ARRAY_API", "1")
+
+import numpy as np  # noqa: E402
 
 # Its assertions explain themselves like those of the tests.
 pytest.register_assert_rewrite("checks")

@@ -53,6 +53,8 @@ WORDS = TestWords(
         ([(2, True), (3, False), (0, False)], "30 < age <= 60 and x3 = 0"),
         ([(0, False), (1, False)], "age > 45.5"),
         ([(2, True), (1, True)], "age <= 45.5"),
+        ([(1, True), (2, True)], "age <= 45.5"),
+        ([(1, False), (0, False)], "age > 45.5"),
         ([(3, True), (4, False), (2, False)], "x3 = 1 and score > 0.25 and age > 60"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any, Self
 
 import numpy as np
@@ -54,6 +55,8 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     test_thresholds_ : float64 array (tests,)
         A test is true where the value is at most this; NaN for a test that is true where the
         value is 1.
+    n_columns_read_ : int
+        The columns from this one on have no tests, because a time limit came first.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -74,6 +77,7 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     passthrough_: bool
     test_columns_: NDArray[np.int32]
     test_thresholds_: NDArray[np.float64]
+    n_columns_read_: int
     n_features_in_: int
 
     def __init__(self, max_thresholds: int = 16) -> None:
@@ -103,24 +107,32 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         table: Table,
         codes: NDArray[np.int32] | None,
         weights: NDArray[np.int64] | None,
+        deadline: float = np.inf,
     ) -> Self:
-        """Choose the tests for a table that has been read already."""
+        """Choose the tests for a table that has been read already.
+
+        Columns that are not reached before ``deadline`` (of ``time.perf_counter``) get no test.
+        """
         limit = whole_number("max_thresholds", self.max_thresholds, least=1)
         passthrough = first_not_binary(table.values) is None
+        n_read = table.n_columns
         if passthrough:
             columns = np.arange(table.n_columns, dtype=np.int32)
             thresholds = np.full(table.n_columns, np.nan)
         else:
-            gaps = [
-                choose_gaps(_column(table.values, j), codes, weights, limit)
-                for j in range(table.n_columns)
-            ]
+            gaps = []
+            for j in range(table.n_columns):
+                if j > 0 and time.perf_counter() > deadline:
+                    break
+                gaps.append(choose_gaps(_column(table.values, j), codes, weights, limit))
+            n_read = len(gaps)
             counts = [gap.shape[1] for gap in gaps]
             columns = np.repeat(np.arange(len(gaps), dtype=np.int32), counts)
             thresholds = place_cuts(*np.concatenate(gaps, axis=1))
         self.passthrough_ = passthrough
         self.test_columns_ = columns
         self.test_thresholds_ = thresholds
+        self.n_columns_read_ = n_read
         self.n_features_in_ = table.n_columns
         if table.names is not None:
             self.feature_names_in_ = table.names

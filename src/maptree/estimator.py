@@ -36,6 +36,10 @@ class InterruptedWarning(UserWarning):
     """Ctrl-C stopped a search; the best tree found until then was kept."""
 
 
+class TimeLimitWarning(UserWarning):
+    """The time limit left no time to look at all columns; the tree is over the others."""
+
+
 class MAPTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     r"""The decision tree with the highest posterior probability, and proof of it.
 
@@ -182,7 +186,8 @@ class MAPTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             budget = replace(budget, max_depth=0)
         prior = read_prior(self.alpha, self.beta, self.rho, len(classes))
         if encoder is not None:
-            encoder.fit_table(table, codes, weights)
+            # Half of the time at most: the rest is for packing and for the search.
+            encoder.fit_table(table, codes, weights, deadline=started + budget.seconds / 2)
         columns = _pack(encoder, table)
         n_columns, names = table.n_columns, table.names
         del table  # may be a copy, and the search wants the memory
@@ -208,6 +213,14 @@ class MAPTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.feature_names_in_ = names
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
+        if encoder is not None and encoder.n_columns_read_ < n_columns:
+            warnings.warn(
+                f"Choosing thresholds took half of time_limit={self.time_limit}: the last "
+                f"{n_columns - encoder.n_columns_read_} of {n_columns} columns got no tests. "
+                "Raise time_limit, or pass fewer columns.",
+                TimeLimitWarning,
+                stacklevel=2,
+            )
         if outcome.certificate.status == "interrupted" and not outcome.stopped_by_callback:
             warnings.warn(
                 "The search was interrupted. The best tree so far was kept: "

@@ -50,8 +50,8 @@ def choose_gaps(
 def _class_can_change(codes: NDArray[np.int32], starts: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Tell for each cut whether the two values beside it are not pure in the same class.
 
-    A tree that cuts between two values pure in one class gains nothing over cutting at an end
-    of that run (Fayyad and Irani 1992, for convex impurities), and a run has 16 cuts to lose.
+    Cutting inside a run of values that are pure in one class separates no classes that a cut at
+    an end of the run does not (Fayyad and Irani 1992), and would use up thresholds.
     """
     groups = np.concatenate([[0], starts])
     low = np.minimum.reduceat(codes, groups)
