@@ -19,7 +19,7 @@ class Certificate:
 
     It speaks about trees over the binary tests that the search was given, within ``max_depth``
     and ``min_samples_leaf`` where those were set. The bounds are computed in fixed-point
-    arithmetic (multiples of 2**-32 nats, rounded towards safety), so "optimal" does not rest on
+    arithmetic (multiples of 2**-32 nats) in which they hold exactly, so "optimal" does not rest on
     floating-point equality. It rests on one assumption: no two sets of rows share a random
     128-bit key, which has a chance of about (number of subproblems)**2 / 2**129.
 

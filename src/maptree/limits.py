@@ -9,6 +9,8 @@ from numbers import Integral, Real
 # Counts are kept in 26 bits or more throughout; one bit is left for sums of two.
 MAX_TOTAL_WEIGHT = 2**25
 
+_MOST = 2**62  # what the core's integers hold, with room to spare
+
 _UNITS = {"": 1, "b": 1}
 _UNITS.update({f"{letter}b": 1000**power for power, letter in enumerate("kmgt", start=1)})
 _UNITS.update({f"{letter}ib": 1024**power for power, letter in enumerate("kmgt", start=1)})
@@ -25,6 +27,8 @@ def whole_number(name: str, value: object, least: int) -> int:
         raise TypeError(f"{name}={value!r} is not a whole number: pass an int of at least {least}.")
     if value < least:
         raise ValueError(f"{name}={value!r} is too small: pass an int of at least {least}.")
+    if value > _MOST:
+        raise ValueError(f"{name}={value!r} is too large: pass an int of at most 2**62.")
     return int(value)
 
 

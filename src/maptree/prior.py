@@ -12,6 +12,10 @@ from numpy.typing import NDArray
 
 from maptree.limits import real_number
 
+# Within these the core's fixed-point tables are exact enough (core/posterior.hpp).
+MIN_RHO, MAX_RHO = 1e-9, 1e9
+MAX_BETA = 1e6
+
 
 @dataclass(frozen=True)
 class Prior:
@@ -41,10 +45,10 @@ def read_alpha(alpha: object) -> float:
 
 
 def read_beta(beta: object) -> float:
-    """Return beta, which is 0 or more."""
-    remedy = "pass a number of at least 0, such as 0.5"
+    """Return beta, which lies between 0 and a million."""
+    remedy = "pass a number from 0 to 1e6, such as 0.5"
     value = real_number("beta", beta, remedy)
-    if value < 0:
+    if not 0 <= value <= MAX_BETA:
         raise ValueError(f"beta={beta!r} is out of range: {remedy}.")
     return value
 
@@ -53,7 +57,7 @@ def read_rho(rho: Any, n_classes: int) -> NDArray[np.float64]:
     """Return one positive pseudo-count per class; None is 5 / n_classes for each."""
     if rho is None:
         return np.full(n_classes, 5.0 / n_classes)
-    remedy = "pass a number above 0, or one per class in the order of classes_"
+    remedy = "pass a number from 1e-9 to 1e9, or one per class in the order of classes_"
     if isinstance(rho, Real):
         values = np.full(n_classes, real_number("rho", rho, remedy))
     elif isinstance(rho, str) or not isinstance(rho, (Iterable, np.ndarray)):
@@ -64,6 +68,6 @@ def read_rho(rho: Any, n_classes: int) -> NDArray[np.float64]:
             raise ValueError(
                 f"rho has {len(values)} values but there are {n_classes} classes: {remedy}."
             )
-    if not (values > 0).all():
+    if not ((values >= MIN_RHO) & (values <= MAX_RHO)).all():
         raise ValueError(f"rho={rho!r} is out of range: {remedy}.")
     return values

@@ -110,12 +110,14 @@ def _cost(
             at[int(tree.left[node])] = rows & ~columns[test]
             at[int(tree.right[node])] = rows & columns[test]
 
-    p_split = prior.alpha * (1.0 + tree.depths) ** -prior.beta
-    leaf = np.where(valid > 0, -np.log1p(-p_split), 0.0) + _likelihood_cost(counts, prior.rho)
+    # In logarithms: p_split itself may be too small for a float.
+    log_p_split = np.log(prior.alpha) - prior.beta * np.log1p(tree.depths)
+    stop = -np.log1p(-np.exp(log_p_split))
+    leaf = np.where(valid > 0, stop, 0.0) + _likelihood_cost(counts, prior.rho)
     subtree = leaf.copy()
     for node in np.flatnonzero(tree.feature >= 0)[::-1]:
         if possible[node]:
-            split = -np.log(p_split[node]) + np.log(valid[node])
+            split = -log_p_split[node] + np.log(valid[node])
             subtree[node] = split + subtree[tree.left[node]] + subtree[tree.right[node]]
         else:
             subtree[node] = np.inf
