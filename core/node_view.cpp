@@ -35,6 +35,27 @@ NodeView::NodeView(const Dataset& data, const Bounds& bounds, const Options& opt
   static_assert(half_bits % lanes == 0);
   hash_.resize(raw_stride_);
   table_.resize(std::bit_ceil(2 * raw_stride_));
+
+  // The root needs the most; to hold it from the start keeps bytes() constant, and with it a limit.
+  std::size_t half_words = 0;
+  for (const Segment& segment : data.segments())
+    half_words += compact_ ? (segment.n_rows + half_bits - 1) / half_bits : 2 * segment.n_words;
+  const auto n_classes = static_cast<std::size_t>(data.n_classes());
+  slots_.reserve(half_words * half_bits);
+  raw_.reserve(half_words * raw_stride_);
+  raw_one_.reset(n_classes, raw_stride_);
+  columns_.reserve(data.n_columns());
+  if (!options.pair_expansion) return;
+  const std::size_t stride = whole_lanes(data.n_columns());
+  words_.reserve(half_words * stride);
+  multiplicity_.reserve(stride);
+  one_.reset(n_classes, stride);
+  both_.reset(n_classes, rows_at_once * stride);
+  for (int side = 0; side < 2; ++side) {
+    lower_[side].reserve(stride);
+    upper_[side].reserve(stride);
+    varying_of_[side].reserve(stride);
+  }
 }
 
 void NodeView::load(const RowSet& rows) {

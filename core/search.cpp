@@ -67,7 +67,7 @@ class BestFirst {
     const std::size_t held = bytes();
     stats_.peak_bytes = std::max(stats_.peak_bytes, static_cast<std::int64_t>(held));
     if (limits.memory_bytes >= 0 &&
-        held + graph_.growth(data_.n_columns()) > static_cast<std::size_t>(limits.memory_bytes)) {
+        held + growth() > static_cast<std::size_t>(limits.memory_bytes)) {
       status = Status::memory_limit;
       return true;
     }
@@ -82,6 +82,14 @@ class BestFirst {
     return data_.bytes() + posterior_.bytes() + bounds_.bytes() + expander_.bytes() +
            graph_.bytes() + path_.size() * data_.n_words() * sizeof(Word) +
            stats_.trace.capacity() * sizeof(stats_.trace[0]);
+  }
+
+  // The most that one more expansion could add to bytes(): two sets of rows on the path, two
+  // entries of the trace.
+  [[nodiscard]] std::size_t growth() const {
+    const auto& trace = stats_.trace;
+    return graph_.growth(data_.n_columns()) + 2 * data_.n_words() * sizeof(Word) +
+           (trace.size() + 2 <= trace.capacity() ? 0 : (2 * trace.size() + 2) * sizeof(trace[0]));
   }
 
   [[nodiscard]] Progress progress() const {

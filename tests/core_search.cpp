@@ -238,21 +238,25 @@ TEST(expansions_are_counted_to_the_last) {
 }
 
 TEST(a_memory_limit_is_kept) {
-  Limits limits;
-  limits.max_expansions = 0;
-  const std::int64_t start = run(hard(), limits).peak_bytes;
-  limits.max_expansions = -1;
-  std::int64_t expansions = -1;
-  for (const std::int64_t spare : {0, 1000, 100'000, 400'000, 1'000'000, 4'000'000}) {
-    limits.memory_bytes = start + spare;
-    const Result result = run(hard(), limits);
-    CHECK(result.status == Status::memory_limit);
-    CHECK(result.peak_bytes <= limits.memory_bytes);
-    CHECK(result.expansions >= expansions);
-    CHECK(result.upper.finite() && !result.tree.feature.empty());
-    expansions = result.expansions;
+  for (const Problem& problem : {hard(), noisy_tree(97, 3000, 20, 0.5)}) {
+    Limits limits;
+    limits.max_expansions = 0;
+    const std::int64_t start = run(problem, limits).peak_bytes;
+    limits.max_expansions = -1;
+    std::int64_t expansions = -1;
+    for (std::int64_t spare = 1000; spare < 5'000'000; spare *= 3) {
+      limits.memory_bytes = start + spare;
+      const Result result = run(problem, limits);
+      CHECK(result.status == Status::memory_limit);
+      CHECK(result.peak_bytes <= limits.memory_bytes);
+      CHECK(result.expansions >= expansions);
+      CHECK(result.upper.finite() && !result.tree.feature.empty());
+      expansions = result.expansions;
+    }
+    CHECK(expansions > 100);
+    limits.memory_bytes = 0;  // cannot be kept, and is no reason to return nothing
+    CHECK(run(problem, limits).status == Status::memory_limit);
   }
-  CHECK(expansions > 100);
 }
 
 TEST(small_and_degenerate_problems_are_solved) {
