@@ -7,17 +7,25 @@
 
 namespace maptree {
 
-Posterior::Posterior(const Prior& prior, const Dataset& data) {
-  const std::size_t k_count = static_cast<std::size_t>(data.n_classes());
+namespace {
+constexpr std::size_t two_class_limit =
+    192;  // entries of 16 bytes: the table stays in the L2 cache
+}
+
+void Posterior::check(const Prior& prior, const Dataset& data) {
   if (!(prior.alpha > 0 && prior.alpha < 1))
     throw std::invalid_argument("alpha must lie strictly between 0 and 1");
   if (!(prior.beta >= 0 && prior.beta <= max_beta))
     throw std::invalid_argument("beta must lie between 0 and 1e6");
-  if (prior.rho.size() != k_count) throw std::invalid_argument("rho must have one entry per class");
+  if (prior.rho.size() != static_cast<std::size_t>(data.n_classes()))
+    throw std::invalid_argument("rho must have one entry per class");
   for (const double r : prior.rho)
     if (!(r >= min_rho && r <= max_rho))
       throw std::invalid_argument("rho must lie between 1e-9 and 1e9");
+}
 
+Posterior::Posterior(const Prior& prior, const Dataset& data, const std::function<bool()>& stop) {
+  check(prior, data);
   const std::size_t depths = std::min(data.n_columns(), data.n_distinct_rows()) + 3;
   for (std::size_t d = 0; d < depths; ++d) {
     const double log_p = std::log(prior.alpha) - prior.beta * std::log1p(static_cast<double>(d));
@@ -30,46 +38,54 @@ Posterior::Posterior(const Prior& prior, const Dataset& data) {
     log_columns_[v] =
         std::max(log_columns_[v - 1], Cost::nearest(std::log(static_cast<double>(v))).units());
 
-  const auto total = static_cast<std::size_t>(data.total_weight());
+  std::vector<std::int64_t> class_total(prior.rho.size());
+  data.count(data.all_rows(), class_total);
+  complete_ = fill_counts(prior, class_total, stop);
+  if (!complete_) return;
+  // A part of the rows never costs more than all of them (its likelihood is a marginal of theirs),
+  // so this one check keeps every cost the search can form inside the range of Cost.
+  if (leaf(class_total).units() >= (std::int64_t{1} << 58))
+    throw std::invalid_argument("too many rows and classes: the cost of one leaf would overflow");
+  if (class_total.size() == 2) fill_two_class_table();
+}
+
+bool Posterior::fill_counts(const Prior& prior, std::span<const std::int64_t> class_total,
+                            const std::function<bool()>& stop) {
+  constexpr std::size_t between_polls = 1 << 16;
+  const auto stopped = [&](std::size_t n) {
+    return n % between_polls == between_polls - 1 && stop && stop();
+  };
+  const auto total = static_cast<std::size_t>(
+      std::accumulate(class_total.begin(), class_total.end(), std::int64_t{0}));
   const double sum = std::accumulate(prior.rho.begin(), prior.rho.end(), 0.0);
   rising_.assign(total + 1, 0);
   // The running maximum and minimum keep the steps monotone even if a library's log is not.
   std::int64_t step = INT64_MIN;
   for (std::size_t n = 0; n < total; ++n) {
+    if (stopped(n)) return false;
     step = std::max(step, Cost::nearest(std::log(static_cast<double>(n) + sum)).units());
     rising_[n + 1] = rising_[n] + step;
   }
-  const std::vector<std::int64_t> class_total = [&] {
-    std::vector<std::int64_t> counts(k_count);
-    data.count(data.all_rows(), counts);
-    return counts;
-  }();
-  for (std::size_t k = 0; k < k_count; ++k) {
+  for (std::size_t k = 0; k < class_total.size(); ++k) {
     const auto n_k = static_cast<std::size_t>(class_total[k]);
-    std::vector<std::int64_t> pure(n_k + 1, 0);
-    std::vector<std::int64_t> mixed(n_k + 1, 0);
+    std::vector<std::int64_t>& pure = pure_.emplace_back(n_k + 1, 0);
+    std::vector<std::int64_t>& mixed = mixed_.emplace_back(n_k + 1, 0);
     step = INT64_MAX;
     for (std::size_t c = 0; c < n_k; ++c) {
+      if (stopped(c)) return false;
       // log1p keeps a large rho exact where the ratio is close to one.
       const double excess = (sum - prior.rho[k]) / (static_cast<double>(c) + prior.rho[k]);
       step = std::min(step, Cost::nearest(std::log1p(excess)).units());
       pure[c + 1] = pure[c] + step;
       mixed[c + 1] = rising_[c + 1] - pure[c + 1];
     }
-    pure_.push_back(std::move(pure));
-    mixed_.push_back(std::move(mixed));
   }
-  // A part of the rows never costs more than all of them (its likelihood is a marginal of theirs),
-  // so this one check keeps every cost the search can form inside the range of Cost.
-  if (leaf(class_total).units() >= (std::int64_t{1} << 58))
-    throw std::invalid_argument("too many rows and classes: the cost of one leaf would overflow");
-  if (k_count == 2) fill_two_class_table();
+  return true;
 }
 
 void Posterior::fill_two_class_table() {
-  constexpr std::size_t most = 192;  // 192 x 192 entries of 16 bytes stay in a second-level cache
   for (std::size_t k = 0; k < 2; ++k)
-    two_class_.limit[k] = static_cast<std::int32_t>(std::min(most, pure_[k].size()));
+    two_class_.limit[k] = static_cast<std::int32_t>(std::min(two_class_limit, pure_[k].size()));
   two_class_.stride = two_class_.limit[1] | 1;
   two_class_.entries.resize(2 * static_cast<std::size_t>(two_class_.limit[0]) *
                             static_cast<std::size_t>(two_class_.stride));
@@ -102,6 +118,15 @@ Cost Posterior::group_floor(std::span<const std::int32_t> counts) const {
   // A leaf with the group and one without differ by n steps of `rising` (each rounded by half
   // a unit at most) and n of `mixed` (by one): 2 n units cover both.
   return std::max(Cost(0), Cost::below(nats) - Cost(2 * static_cast<std::int64_t>(n)));
+}
+
+std::size_t Posterior::bytes_for(const Dataset& data) {
+  const auto weight = static_cast<std::size_t>(data.total_weight());
+  const auto n_classes = static_cast<std::size_t>(data.n_classes());
+  const std::size_t depths = std::min(data.n_columns(), data.n_distinct_rows()) + 3;
+  const std::size_t two_class = n_classes == 2 ? 2 * two_class_limit * (two_class_limit + 1) : 0;
+  return sizeof(std::int64_t) *
+         (3 * (weight + 1) + 2 * n_classes + 2 * depths + two_class + data.n_features() + 1);
 }
 
 std::size_t Posterior::bytes() const {

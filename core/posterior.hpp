@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -36,8 +37,13 @@ struct Prior {
 
 class Posterior {
  public:
-  // Throws std::invalid_argument for a prior out of range.
-  Posterior(const Prior& prior, const Dataset& data);
+  // Throws std::invalid_argument for a prior out of range. The tables grow with the weight of the
+  // rows, so `stop` is polled while they are filled; if it says true, they are not complete().
+  Posterior(const Prior& prior, const Dataset& data, const std::function<bool()>& stop = {});
+  static void check(const Prior& prior, const Dataset& data);
+  [[nodiscard]] bool complete() const { return complete_; }
+  // What the tables will take, known before they are made.
+  [[nodiscard]] static std::size_t bytes_for(const Dataset& data);
 
   [[nodiscard]] int n_classes() const { return static_cast<int>(pure_.size()); }
   [[nodiscard]] Cost split(std::size_t depth) const { return split_[clamp(depth)]; }
@@ -74,11 +80,14 @@ class Posterior {
   [[nodiscard]] std::size_t bytes() const;
 
  private:
+  [[nodiscard]] bool fill_counts(const Prior& prior, std::span<const std::int64_t> class_total,
+                                 const std::function<bool()>& stop);
   void fill_two_class_table();
   [[nodiscard]] std::size_t clamp(std::size_t d) const {
     return d < split_.size() ? d : max_depth();
   }
 
+  bool complete_ = true;
   std::vector<Cost> split_;
   std::vector<Cost> stop_;
   std::vector<std::int64_t> log_columns_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <stdexcept>
 
 #include "expand.hpp"
@@ -13,12 +14,12 @@ namespace {
 
 class BestFirst {
  public:
-  BestFirst(const Dataset& data, const Prior& prior, const Options& options, const Limits& limits,
-            const Monitor& monitor)
+  BestFirst(const Dataset& data, const Posterior& posterior, const Options& options,
+            Control& control)
       : data_(data),
         options_(options),
-        control_(limits, monitor),
-        posterior_(prior, data),
+        control_(control),
+        posterior_(posterior),
         bounds_(posterior_, data, options),
         expander_(data, posterior_, bounds_, options_),
         graph_(options_) {}
@@ -289,8 +290,8 @@ class BestFirst {
 
   const Dataset& data_;
   const Options options_;
-  Control control_;
-  const Posterior posterior_;
+  Control& control_;
+  const Posterior& posterior_;
   const Bounds bounds_;
   Expander expander_;
   Graph graph_;
@@ -304,6 +305,33 @@ class BestFirst {
   std::int64_t next_trace_ = 0;
 };
 
+// Where there was no time or memory for the tables: the lone leaf, and the bound that every
+// probability has. Its cost comes from the log-gamma function; nothing is compared with it.
+Result lone_leaf(const Dataset& data, const Prior& prior, Status status, double seconds,
+                 std::size_t bytes) {
+  std::vector<std::int64_t> counts(prior.rho.size());
+  data.count(data.all_rows(), counts);
+  double nats = data.n_columns() > 0 ? -std::log1p(-prior.alpha) : 0;
+  double n = 0, sum = 0;
+  for (std::size_t k = 0; k < counts.size(); ++k) {
+    const auto c = static_cast<double>(counts[k]);
+    nats -= std::lgamma(c + prior.rho[k]) - std::lgamma(prior.rho[k]);
+    n += c;
+    sum += prior.rho[k];
+  }
+  nats += std::lgamma(n + sum) - std::lgamma(sum);
+  Result result;
+  result.status = status;
+  result.upper = Cost::nearest(nats);
+  result.seconds = seconds;
+  result.peak_bytes = static_cast<std::int64_t>(bytes);
+  result.trace.push_back({seconds, 0, result.lower.nats(), result.upper.nats()});
+  result.subproblems = 1;
+  add_node(result.tree, counts);
+  result.scores = {{result.upper}, {result.upper}};
+  return result;
+}
+
 }  // namespace
 
 Result search(const Dataset& data, const Prior& prior, const Options& options, const Limits& limits,
@@ -313,7 +341,25 @@ Result search(const Dataset& data, const Prior& prior, const Options& options, c
     throw std::invalid_argument("min_samples_leaf must be at least 1");
   Options effective = options;
   effective.min_samples_leaf = std::min(options.min_samples_leaf, max_total_weight + 1);
-  return BestFirst(data, prior, effective, limits, monitor).run();
+
+  Control control(limits, monitor);
+  const std::size_t needed = data.bytes() + Posterior::bytes_for(data);
+  const bool fits =
+      limits.memory_bytes < 0 || needed <= static_cast<std::size_t>(limits.memory_bytes);
+  Posterior::check(prior, data);
+  if (!fits) return lone_leaf(data, prior, Status::memory_limit, control.seconds(), data.bytes());
+  const auto stop = [&] {
+    return control.stop(1'000'000, [&] {
+      Progress progress;
+      progress.bytes = static_cast<std::int64_t>(needed);
+      progress.upper = Cost::infinity();
+      return progress;
+    });
+  };
+  const Posterior posterior(prior, data, stop);
+  if (!posterior.complete())
+    return lone_leaf(data, prior, control.reason(), control.seconds(), needed);
+  return BestFirst(data, posterior, effective, control).run();
 }
 
 }  // namespace maptree

@@ -13,7 +13,7 @@ import pytest
 # Without it scikit-learn skips its check of array-API input. SciPy reads it when imported.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
-import numpy as np  # noqa: E402
+import numpy as np
 
 # Its assertions explain themselves like those of the tests.
 pytest.register_assert_rewrite("checks")

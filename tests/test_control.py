@@ -404,7 +404,7 @@ MAPTreeClassifier(max_expansions=5).fit(X[:50], y[:50])  # what is loaded late i
 """
 
 
-def grown(problem, limit):
+def grown(problem, limit, more=""):
     """Fit in a fresh process; return the certificate and by how much the process grew."""
     if not Path("/proc/self/status").exists():
         pytest.skip("no /proc to read memory from")
@@ -416,7 +416,7 @@ try:
     before = memory("VmRSS")
 except OSError:
     before = memory("VmHWM")
-model = MAPTreeClassifier(time_limit=30, memory_limit={limit!r}).fit(X, y)
+model = MAPTreeClassifier(time_limit=30, memory_limit={limit!r}).fit(X, y, {more})
 print(json.dumps([model.certificate_.status, model.certificate_.peak_bytes,
                   memory("VmHWM") - before]))
 """
@@ -461,3 +461,27 @@ def test_a_limit_below_the_table_itself_gives_a_valid_tree():
     assert model.certificate_.status == "memory_limit"
     assert model.certificate_.seconds < 5
     assert model.predict(X).shape == (500,)
+
+
+HEAVY = "X, y, weights = [[0, 0], [1, 0], [1, 1]], [0, 1, 0], [16_000_000, 16_000_000, 1]"
+
+
+@pytest.mark.alone
+def test_memory_limit_is_kept_by_the_tables():
+    """Three rows that count 32 million: the tables of the posterior alone would take 768 MB."""
+    status, _, growth = grown(HEAVY, "20MiB", "sample_weight=weights")
+    assert status == "memory_limit"
+    assert growth <= 20 * 2**20
+
+
+@pytest.mark.alone
+def test_time_limit_is_kept_while_tables_are_filled():
+    scope = {}
+    exec(HEAVY, scope)
+    started = time.perf_counter()
+    model = MAPTreeClassifier(time_limit=0.1).fit(scope["X"], scope["y"], scope["weights"])
+    assert time.perf_counter() - started < 0.3
+    assert model.certificate_.status == "time_limit"
+    assert model.certificate_.log_posterior_bound == 0
+    proved = MAPTreeClassifier(time_limit=60).fit(scope["X"], scope["y"], scope["weights"])
+    assert model.certificate_.log_posterior < proved.certificate_.log_posterior

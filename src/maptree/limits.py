@@ -27,7 +27,7 @@ def whole_number(name: str, value: object, least: int) -> int:
         raise TypeError(f"{name}={value!r} is not a whole number: pass an int of at least {least}.")
     if value < least:
         raise ValueError(f"{name}={value!r} is too small: pass an int of at least {least}.")
-    if value > _MOST:
+    if int(value) > _MOST:
         raise ValueError(f"{name}={value!r} is too large: pass an int of at most 2**62.")
     return int(value)
 

@@ -98,8 +98,8 @@ def find_tree(
     certificate = Certificate(
         status=result.status,
         optimal=result.status == "optimal",
-        log_posterior=-result.upper,
-        log_posterior_bound=-result.lower,
+        log_posterior=0.0 - result.upper,
+        log_posterior_bound=0.0 - result.lower,  # not -0.0
         gap=max(0.0, result.upper - result.lower),
         proved_depth=depth_of(result.proved_depth),
         expansions=result.expansions,
@@ -120,8 +120,8 @@ def _trace(result: _core.Result, earlier_seconds: float) -> NDArray[Any]:
     trace = np.empty(len(result.trace), dtype=_TRACE)
     trace["seconds"] = result.trace[:, 0] + earlier_seconds
     trace["expansions"] = result.trace[:, 1]
-    trace["log_posterior"] = -result.trace[:, 3]
-    trace["log_posterior_bound"] = -result.trace[:, 2]
+    trace["log_posterior"] = 0.0 - result.trace[:, 3]
+    trace["log_posterior_bound"] = 0.0 - result.trace[:, 2]
     return trace
 
 
