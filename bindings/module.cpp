@@ -166,6 +166,7 @@ constexpr std::pair<const char*, bool Options::*> switches[] = {
     {"fold_rows", &Options::fold_rows},
     {"compact", &Options::compact},
     {"pair_expansion", &Options::pair_expansion},
+    {"greedy_start", &Options::greedy_start},
     {"distinct_rows_bound", &Options::distinct_rows_bound},
     {"structure_bound", &Options::structure_bound},
     {"equivalent_rows_bound", &Options::equivalent_rows_bound},

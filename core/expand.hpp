@@ -17,8 +17,6 @@
 
 namespace maptree {
 
-inline constexpr std::uint32_t no_column = UINT32_MAX;
-
 // The two children of a split, side 0 and 1 as in the dataset.
 struct SplitBounds {
   std::uint32_t column = no_column;
@@ -46,6 +44,8 @@ class Expander {
   bool expand(const RowSet& rows, std::size_t depth, Cost upper,
               const std::function<bool(std::int64_t)>& stop, Expansion& out);
   [[nodiscard]] std::size_t bytes() const { return view_.bytes(); }
+  // Scratch memory that others may use between expansions.
+  [[nodiscard]] NodeView& view() { return view_; }
 
  private:
   struct Child {

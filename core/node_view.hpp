@@ -20,6 +20,8 @@
 
 namespace maptree {
 
+inline constexpr std::uint32_t no_column = UINT32_MAX;
+
 class NodeView {
  public:
   NodeView(const Dataset& data, const Bounds& bounds, const Options& options);

@@ -7,6 +7,7 @@
 
 #include "expand.hpp"
 #include "graph.hpp"
+#include "incumbent.hpp"
 
 namespace maptree {
 
@@ -27,7 +28,7 @@ class BestFirst {
   Result run() {
     start();
     Status status = Status::optimal;
-    while (!graph_[root_].solved() && !limit_reached(status)) {
+    while (!solved() && !limit_reached(status)) {
       const OrId leaf = select();
       if (leaf == OrId::none) break;  // what the descent learnt on its way was enough
       if (stats_.expansions == control_.limits().max_expansions) {
@@ -60,8 +61,16 @@ class BestFirst {
     // The lone leaf is a tree, so there is always one to return.
     root_ = graph_.intern(root.key, {bounds_.root_lower(), root.leaf}, root.minority);
     ++stats_.subproblems;
+    if (options_.greedy_start) {
+      Incumbent greedy(data_, posterior_, bounds_, options_, expander_.view());
+      incumbent_cost_ = greedy.grow(poll_, incumbent_);
+    }
     record();
   }
+
+  // The graph's tree, or the one that came before it.
+  [[nodiscard]] Cost upper() const { return std::min(graph_[root_].upper, incumbent_cost_); }
+  [[nodiscard]] bool solved() const { return graph_[root_].lower == upper(); }
 
   bool limit_reached(Status& status) {
     const Limits& limits = control_.limits();
@@ -101,7 +110,7 @@ class BestFirst {
 
   // Pair expansion of the root looks at every tree of depth two (one, where rows are not folded).
   [[nodiscard]] std::int64_t proved_depth() const {
-    if (graph_[root_].solved()) return -1;
+    if (solved()) return -1;
     if (!graph_[root_].expanded || !options_.pair_expansion) return 0;
     return data_.rows_folded() ? 2 : 1;
   }
@@ -110,7 +119,7 @@ class BestFirst {
   // the first time may find its children in the table with better bounds; then all is carried up
   // and the descent begins again. None: the root got solved that way.
   OrId select() {
-    while (!graph_[root_].solved()) {
+    while (!solved()) {
       OrId id = root_;
       std::size_t depth = 0;
       bool again = false;
@@ -214,10 +223,7 @@ class BestFirst {
 
   bool expand(OrId id) {
     const std::size_t depth = graph_[id].key.depth;
-    const auto stop = [this](std::int64_t work) {
-      return control_.stop(work, [this] { return progress(); });
-    };
-    if (!expander_.expand(path_[depth].rows, depth, graph_[id].upper, stop, expansion_))
+    if (!expander_.expand(path_[depth].rows, depth, graph_[id].upper, poll_, expansion_))
       return false;
     ++stats_.expansions;
     graph_.open(id, expansion_);
@@ -231,19 +237,18 @@ class BestFirst {
   }
 
   void record() {
-    const OrNode& root = graph_[root_];
+    const Cost lower = graph_[root_].lower;
     if (!stats_.trace.empty()) {
       // Every better tree; of better bounds, enough to draw the curve.
-      const bool better_tree = root.upper != traced_upper_;
-      const bool due = stats_.expansions >= next_trace_ && root.lower != traced_lower_;
-      if (!better_tree && !due && !root.solved()) return;
-      if (root.lower == traced_lower_ && root.upper == traced_upper_) return;
+      const bool due = stats_.expansions >= next_trace_ && lower != traced_lower_;
+      if (upper() == traced_upper_ && !due && !solved()) return;
+      if (lower == traced_lower_ && upper() == traced_upper_) return;
     }
-    traced_lower_ = root.lower;
-    traced_upper_ = root.upper;
+    traced_lower_ = lower;
+    traced_upper_ = upper();
     next_trace_ = stats_.expansions + stats_.expansions / 50 + 1;
     stats_.trace.push_back({control_.seconds(), static_cast<double>(stats_.expansions),
-                            root.lower.nats(), root.upper.nats()});
+                            traced_lower_.nats(), traced_upper_.nats()});
   }
 
   // The tree behind the upper bound of a node (I3 of the graph).
@@ -272,14 +277,17 @@ class BestFirst {
 
   Result finish(Status status) {
     record();  // a descent alone can solve the root
-    const OrNode& root = graph_[root_];
-    stats_.status = root.solved() ? Status::optimal : status;
-    stats_.lower = root.lower;
-    stats_.upper = root.upper;
+    stats_.status = solved() ? Status::optimal : status;
+    stats_.lower = graph_[root_].lower;
+    stats_.upper = upper();
     stats_.proved_depth = proved_depth();
-    Subset all;
-    all.rows = data_.all_rows();
-    build(root_, all, 0, stats_.tree);
+    if (incumbent_cost_ < graph_[root_].upper) {
+      stats_.tree = std::move(incumbent_);
+    } else {
+      Subset all;
+      all.rows = data_.all_rows();
+      build(root_, all, 0, stats_.tree);
+    }
     stats_.scores = score(stats_.tree, data_, posterior_);
     if (stats_.scores.subtree[0] != stats_.upper)
       throw std::logic_error("the tree found does not have the cost that was claimed for it");
@@ -296,6 +304,11 @@ class BestFirst {
   Expander expander_;
   Graph graph_;
   OrId root_ = OrId::none;
+  Tree incumbent_;  // while it is cheaper than the graph's tree
+  Cost incumbent_cost_ = Cost::infinity();
+  const std::function<bool(std::int64_t)> poll_ = [this](std::int64_t work) {
+    return control_.stop(work, [this] { return progress(); });
+  };
   std::vector<Subset> path_;  // by depth
   Subset part_;
   std::vector<std::int64_t> counts_;

@@ -13,6 +13,16 @@ std::int32_t add_node(Tree& tree, const std::vector<std::int64_t>& counts) {
   return static_cast<std::int32_t>(tree.feature.size() - 1);
 }
 
+void make_leaf(Tree& tree, std::int32_t node) {
+  const auto kept = static_cast<std::size_t>(node) + 1;
+  const std::size_t n_classes = tree.counts.size() / tree.feature.size();
+  tree.feature.resize(kept);
+  tree.left.resize(kept);
+  tree.right.resize(kept);
+  tree.counts.resize(kept * n_classes);
+  tree.feature.back() = tree.left.back() = tree.right.back() = -1;
+}
+
 namespace {
 
 class Scorer {

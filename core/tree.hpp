@@ -17,6 +17,8 @@ struct Tree {
 
 // Builds a tree top down: add_node in preorder, then set the children of inner nodes.
 std::int32_t add_node(Tree& tree, const std::vector<std::int64_t>& counts);
+// Drops all that was added after a node, which becomes a leaf.
+void make_leaf(Tree& tree, std::int32_t node);
 
 // Costs of a tree, node by node, straight from the definition: shares nothing with the search but
 // the tables.

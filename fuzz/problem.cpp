@@ -27,6 +27,7 @@ const std::vector<Switch> switches = {
     {"lazy_children", &Options::lazy_children},
     {"free_solved", &Options::free_solved},
     {"gap_per_minority", &Options::gap_per_minority},
+    {"greedy_start", &Options::greedy_start},
 };
 
 namespace {

@@ -26,6 +26,7 @@ SWITCHES = (
     "equivalent_rows_bound",
     "structure_bound",
     "gap_per_minority",
+    "greedy_start",
     "free_solved",
 )
 

@@ -48,6 +48,7 @@ class Options:
         fold_rows: bool = True,
         compact: bool = True,
         pair_expansion: bool = True,
+        greedy_start: bool = True,
         prune: bool = True,
         lazy_children: bool = True,
         distinct_rows_bound: bool = True,
@@ -69,6 +70,8 @@ class Options:
     def compact(self) -> bool: ...
     @property
     def pair_expansion(self) -> bool: ...
+    @property
+    def greedy_start(self) -> bool: ...
     @property
     def prune(self) -> bool: ...
     @property

@@ -1,0 +1,42 @@
+// Incumbent: a good tree at once, so that short limits have something to return.
+//
+// Greedy growth with the posterior as the judge: at every node the split whose two leaves are the
+// likeliest, as long as the bounds leave it a chance against the lone leaf; on the way back
+// a split is kept only where it costs less than the leaf. A few node views, no graph.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "bounds.hpp"
+#include "node_view.hpp"
+#include "tree.hpp"
+
+namespace maptree {
+
+class Incumbent {
+ public:
+  // `view` is scratch memory, shared with whoever looks at nodes at other times.
+  Incumbent(const Dataset& data, const Posterior& posterior, const Bounds& bounds,
+            const Options& options, NodeView& view)
+      : data_(data), posterior_(posterior), bounds_(bounds), options_(options), view_(view) {}
+
+  // The greedy tree and its cost. When stop(work) says true, what is not grown yet stays a leaf.
+  Cost grow(const std::function<bool(std::int64_t)>& stop, Tree& tree);
+
+ private:
+  Cost grow_node(const RowSet& rows, std::size_t depth,
+                 const std::function<bool(std::int64_t)>& stop, Tree& tree);
+  // The likeliest split of the view's rows that may beat `leaf`; none: no_column.
+  std::uint32_t choose(std::size_t depth, Cost base, Cost leaf);
+
+  const Dataset& data_;
+  const Posterior& posterior_;
+  const Bounds& bounds_;
+  const Options& options_;
+  NodeView& view_;
+  SetCounts counts_;
+};
+
+}  // namespace maptree
