@@ -232,6 +232,26 @@ def test_every_constrained_stop(
         check(problem, solve(problem, options, max_expansions=budget), **constraints)
 
 
+@seeds(5)
+@every_kind
+def test_a_greedy_start_never_hurts(kind: str, seed: int, tally: Counter[str]) -> None:
+    problem = case(kind, seed, n_rows=60, n_features=6)
+    for budget in (0, 1, 5):
+        tally["greedy start"] += 1
+        greedy = solve(problem, max_expansions=budget)
+        check(problem, greedy)
+        assert greedy.upper <= solve(problem, without("greedy_start"), max_expansions=budget).upper
+
+
+def test_a_greedy_start_is_better_than_a_leaf() -> None:
+    X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 10, dtype=np.uint8)
+    problem = Problem(X, X[:, 0].astype(np.int64), 2, 0.95, 0.5, (2.5, 2.5))
+    greedy = solve(problem, max_expansions=0)
+    assert greedy.expansions == 0
+    assert list(greedy.feature) == [0, -1, -1]
+    assert greedy.upper < solve(problem, without("greedy_start"), max_expansions=0).upper
+
+
 # What must not matter
 
 
