@@ -124,7 +124,8 @@ std::size_t Posterior::bytes_for(const Dataset& data) {
   const auto weight = static_cast<std::size_t>(data.total_weight());
   const auto n_classes = static_cast<std::size_t>(data.n_classes());
   const std::size_t depths = std::min(data.n_columns(), data.n_distinct_rows()) + 3;
-  const std::size_t two_class = n_classes == 2 ? 2 * two_class_limit * (two_class_limit + 1) : 0;
+  const std::size_t limit = std::min(two_class_limit, weight + 1);
+  const std::size_t two_class = n_classes == 2 ? 2 * limit * (limit + 1) : 0;
   return sizeof(std::int64_t) *
          (3 * (weight + 1) + 2 * n_classes + 2 * depths + two_class + data.n_features() + 1);
 }

@@ -318,24 +318,32 @@ class BestFirst {
   std::int64_t next_trace_ = 0;
 };
 
+// log(from (from + 1) ... (from + n - 1)); for a large `from` the log-gamma function cancels, so it
+// is left to where a sum would take long.
+double log_rising(double from, std::int64_t n) {
+  if (n >= 1 << 16) return std::lgamma(from + static_cast<double>(n)) - std::lgamma(from);
+  double sum = 0;
+  for (std::int64_t t = 0; t < n; ++t) sum += std::log(from + static_cast<double>(t));
+  return sum;
+}
+
 // Where there was no time or memory for the tables: the lone leaf, and the bound that every
-// probability has. Its cost comes from the log-gamma function; nothing is compared with it.
+// probability has. Its cost does not come from the tables; nothing is compared with it.
 Result lone_leaf(const Dataset& data, const Prior& prior, Status status, double seconds,
                  std::size_t bytes) {
   std::vector<std::int64_t> counts(prior.rho.size());
   data.count(data.all_rows(), counts);
   double nats = data.n_columns() > 0 ? -std::log1p(-prior.alpha) : 0;
-  double n = 0, sum = 0;
+  double sum = 0;
   for (std::size_t k = 0; k < counts.size(); ++k) {
-    const auto c = static_cast<double>(counts[k]);
-    nats -= std::lgamma(c + prior.rho[k]) - std::lgamma(prior.rho[k]);
-    n += c;
+    nats -= log_rising(prior.rho[k], counts[k]);
     sum += prior.rho[k];
   }
-  nats += std::lgamma(n + sum) - std::lgamma(sum);
+  nats += log_rising(sum, data.total_weight());
   Result result;
-  result.status = status;
-  result.upper = Cost::nearest(nats);
+  result.upper = std::max(Cost(0), Cost::nearest(nats));
+  result.status = result.upper == result.lower ? Status::optimal : status;
+  result.proved_depth = result.status == Status::optimal ? -1 : 0;
   result.seconds = seconds;
   result.peak_bytes = static_cast<std::int64_t>(bytes);
   result.trace.push_back({seconds, 0, result.lower.nats(), result.upper.nats()});
