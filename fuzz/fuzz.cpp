@@ -118,6 +118,7 @@ std::vector<Problem> smaller(const Problem& problem) {
   };
   reset(&Problem::max_expansions);
   reset(&Problem::spare_bytes);
+  reset(&Problem::starved);
   reset(&Problem::stop_at_poll);
   const brute_force::Problem usual;
   if (problem.options.kernel != maptree::Kernel::plain)
@@ -193,7 +194,7 @@ void classify(const Problem& problem) {
   kinds["max_depth"] += model.max_depth >= 0;
   kinds["min_samples_leaf"] += model.min_leaf > 1;
   kinds["max_expansions"] += problem.max_expansions >= 0;
-  kinds["memory limit"] += problem.spare_bytes >= 0;
+  kinds["memory limit"] += problem.spare_bytes >= 0 || problem.starved >= 0;
   kinds["interrupted"] += problem.stop_at_poll >= 0;
   const long n_off =
       std::count_if(fuzz::switches.begin(), fuzz::switches.end(),

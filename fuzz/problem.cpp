@@ -185,6 +185,7 @@ Problem random_problem(Random& random) {
   problem.options.kernel = kernel_names[random.below(kernel_names.size())].second;
   if (random.chance(0.4)) problem.max_expansions = random.below(random.one_of<long>({3, 30, 300}));
   if (random.chance(0.1)) problem.spare_bytes = random.below(1L << random.between(10, 20));
+  if (random.chance(0.03)) problem.starved = 1;
   if (random.chance(0.1)) problem.stop_at_poll = random.between(1L, 3L);
   return problem;
 }
@@ -240,6 +241,7 @@ void write(std::ostream& out, const Problem& problem) {
   number("min_samples_leaf", model.min_leaf, 1);
   number("max_expansions", problem.max_expansions, -1);
   number("spare_bytes", problem.spare_bytes, -1);
+  number("starved", problem.starved, -1);
   number("stop_at_poll", problem.stop_at_poll, -1);
   if (problem.optimum) out << "optimum " << *problem.optimum << '\n';
   for (const auto& [name, kernel] : kernel_names)
@@ -304,6 +306,8 @@ Problem read(std::istream& in) {
       words >> problem.max_expansions;
     } else if (name == "spare_bytes") {
       words >> problem.spare_bytes;
+    } else if (name == "starved") {
+      words >> problem.starved;
     } else if (name == "stop_at_poll") {
       words >> problem.stop_at_poll;
     } else {

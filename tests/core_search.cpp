@@ -254,6 +254,8 @@ TEST(a_memory_limit_is_kept) {
       expansions = result.expansions;
     }
     CHECK(expansions > 100);
+    limits.memory_bytes = 4 * run(noisy_tree(1, 30, 5, 0.1)).peak_bytes;  // ample: no hindrance
+    CHECK(run(noisy_tree(1, 30, 5, 0.1), limits).status == Status::optimal);
     limits.memory_bytes = 0;  // cannot be kept, and is no reason to return nothing
     CHECK(run(problem, limits).status == Status::memory_limit);
   }
