@@ -1,13 +1,14 @@
 // Fuzz: random problems against brute force (verify.hpp), until one fails. A failure is made as
 // small as it gets while it still fails, printed, and kept as a trace that core_test replays.
 //
-//   fuzz [--cases N] [--seed S] [--traces DIR]     N cases, else endless
+//   fuzz [--cases N] [--seed S] [--traces DIR]     N cases, else until Ctrl-C
 //   fuzz --replay FILE                             one trace
 //
 // Endless runs start from the clock, counted ones from seed 1. Problems run in a process of their
 // own where the system has fork: a failed assertion, a report of a sanitizer and a search that does
 // not end are shrunk like any other failure.
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -39,6 +40,8 @@ struct Arguments {
   std::string replay;
 };
 
+volatile std::sig_atomic_t interrupted = 0;  // by Ctrl-C: finish the batch and report
+
 #if MAPTREE_FORK
 constexpr unsigned patience = 120;  // seconds for a batch; a problem takes milliseconds
 
@@ -53,6 +56,7 @@ std::string apart(const Work& work, bool quiet) {
   if (child == 0) {
     close(ends[0]);
     if (quiet) dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
+    std::signal(SIGINT, SIG_IGN);
     alarm(patience);
     const std::string wrong = work();
     const bool sent = write(ends[1], wrong.data(), wrong.size()) >= 0;
@@ -214,9 +218,10 @@ Problem problem_of(std::uint64_t seed, long number) {
 
 int run(const Arguments& arguments) {
   constexpr long batch = 25;  // problems a process
+  std::signal(SIGINT, [](int) { interrupted = 1; });
   auto next_line = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   long done = 0;
-  while (arguments.cases < 0 || done < arguments.cases) {
+  while (interrupted == 0 && (arguments.cases < 0 || done < arguments.cases)) {
     const long end = arguments.cases < 0 ? done + batch : std::min(done + batch, arguments.cases);
     const std::string wrong = apart(
         [&] {

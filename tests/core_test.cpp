@@ -3,6 +3,7 @@
 //
 //   core_test [TRACES [NAME]]     replay the traces of a directory; only tests with NAME in them
 #include <algorithm>
+#include <csignal>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -146,13 +147,25 @@ TEST(every_kept_trace_passes) {
   }
 }
 
+// A failed assertion or a report of a sanitizer ends the process: say in which test.
+static const char* running = "";
+static void say_where() { std::cerr << "in test " << running << std::endl; }
+#if defined(__SANITIZE_ADDRESS__)
+extern "C" void __sanitizer_set_death_callback(void (*)());
+#endif
+
 int main(int argc, char** argv) {
+  std::signal(SIGABRT, [](int) { say_where(); });
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_set_death_callback(say_where);
+#endif
   if (argc > 1) traces = argv[1];
   const std::string only = argc > 2 ? argv[2] : "";
   int passed = 0, failed = 0;
   for (const check::Test& test : check::tests()) {
     if (std::string(test.name).find(only) == std::string::npos) continue;
     check::failures = 0;
+    running = test.name;
     try {
       test.run();
     } catch (const std::exception& error) {
