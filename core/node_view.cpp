@@ -71,17 +71,22 @@ void NodeView::load(const RowSet& rows) {
       n += slots_[i] != no_slot ? 1 : 0;
     total_.add({run.weights, n_classes}, n, run.group_floor);
   }
+  const PairScan scan = describe(raw_, raw_stride_);
+  raw_one_.reset(n_classes, raw_stride_);
+  kernel_.count_columns(scan, raw_one_.counts);
+  find_columns();
+}
+
+PairScan NodeView::describe(const std::vector<std::uint32_t>& words, std::size_t stride) const {
   PairScan scan;
-  scan.words = raw_.data();
-  scan.stride = raw_stride_;
+  scan.words = words.data();
+  scan.stride = stride;
   scan.runs = runs_.data();
   scan.n_runs = runs_.size();
   scan.n_classes = data_.n_classes();
   scan.folded = folded_;
   scan.grouped = total_.groups != 0;
-  raw_one_.reset(n_classes, raw_stride_);
-  kernel_.count_columns(scan, raw_one_.counts);
-  find_columns();
+  return scan;
 }
 
 void NodeView::pack_rows(const RowSet& rows) {
@@ -235,6 +240,7 @@ PairScan& NodeView::arrange(std::span<const std::uint32_t> order) {
     for (std::size_t p = 0; p < order.size(); ++p)
       one_.groups[p] = raw_one_.groups[columns_[order[p]].dataset];
   }
+  scan_ = describe(words_, stride);
   for (int side = 0; side < 2; ++side) {
     lower_[side].assign(stride, Cost::infinity().units());
     upper_[side].assign(stride, Cost::infinity().units());
@@ -243,13 +249,6 @@ PairScan& NodeView::arrange(std::span<const std::uint32_t> order) {
     scan_.upper[side] = upper_[side].data();
     scan_.varying[side] = varying_of_[side].data();
   }
-  scan_.words = words_.data();
-  scan_.stride = stride;
-  scan_.runs = runs_.data();
-  scan_.n_runs = runs_.size();
-  scan_.n_classes = data_.n_classes();
-  scan_.folded = folded_;
-  scan_.grouped = total_.groups != 0;
   scan_.one = one_.counts;
   scan_.both = both_.counts;
   scan_.total = {total_.classes.data(), &total_.distinct, total_.rest.data(), &total_.groups};

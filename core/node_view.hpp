@@ -54,6 +54,9 @@ class NodeView {
     void reset(std::size_t n_classes, std::size_t stride);
   };
 
+  // A scan of these words that counts, without tables or results.
+  [[nodiscard]] PairScan describe(const std::vector<std::uint32_t>& words,
+                                  std::size_t stride) const;
   void pack_rows(const RowSet& rows);
   void transpose_rows();
   void find_columns();

@@ -1,0 +1,187 @@
+"""Limits on time, expansions and memory, measured."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import maptree.estimator
+from hard import HARD, hard
+from maptree import MAPTreeClassifier, encoding
+from maptree.estimator import TimeLimitWarning
+
+# Time
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("seconds", [0.2, 1.0])
+def test_time_limit_is_kept(seconds):
+    X, y = hard()
+    overshoot = []
+    for _ in range(5):  # the machine may be busy: the best of five
+        started = time.perf_counter()
+        model = MAPTreeClassifier(time_limit=seconds).fit(X, y)
+        overshoot.append(time.perf_counter() - started - seconds)
+        assert model.certificate_.status == "time_limit"
+        assert model.certificate_.seconds == pytest.approx(seconds, abs=0.5)
+        if overshoot[-1] < 0.1:
+            break
+    assert min(overshoot) < 0.1
+    assert min(overshoot) > -0.05
+
+
+def test_time_that_was_up_before_the_search_gives_a_valid_tree():
+    X, y = hard()
+    model = MAPTreeClassifier(time_limit=1e-9).fit(X, y)
+    assert model.certificate_.status == "time_limit"
+    assert model.certificate_.log_posterior <= model.certificate_.log_posterior_bound
+    assert model.tree_.counts[0].sum() == len(y)
+    assert model.predict(X).shape == (500,)
+
+
+def test_preparation_counts_towards_the_limit(monkeypatch):
+    read_labels = maptree.estimator.read_labels
+
+    def slow(*args):
+        time.sleep(0.8)
+        return read_labels(*args)
+
+    monkeypatch.setattr(maptree.estimator, "read_labels", slow)
+    X, y = hard()
+    started = time.perf_counter()
+    model = MAPTreeClassifier(time_limit=1.0).fit(X, y)
+    elapsed = time.perf_counter() - started
+    assert elapsed < 1.6
+    assert 0.8 < model.certificate_.seconds <= elapsed
+    assert (model.trace_["seconds"] > 0.8).all()
+
+
+def test_expansions_repeat():
+    X, y = hard()
+    one, other = (MAPTreeClassifier(time_limit=None, max_expansions=50).fit(X, y) for _ in range(2))
+    assert one.certificate_.status == "expansion_limit"
+    assert one.tree_ == other.tree_
+    for name in ("log_posterior", "log_posterior_bound", "expansions", "subproblems"):
+        assert getattr(one.certificate_, name) == getattr(other.certificate_, name)
+
+
+@pytest.mark.alone
+def test_columns_that_time_does_not_reach(monkeypatch):
+    """Preparing a table is cut short too, and says so; what was prepared is used."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 50))
+    y = X[:, 0] > 0
+    choose = encoding.choose_gaps
+
+    def slow(*arguments):
+        time.sleep(0.02)
+        return choose(*arguments)
+
+    monkeypatch.setattr(encoding, "choose_gaps", slow)
+    started = time.perf_counter()
+    with pytest.warns(TimeLimitWarning, match="of 50 columns got no tests"):
+        model = MAPTreeClassifier(time_limit=0.5).fit(X, y)
+    assert time.perf_counter() - started < 0.9  # all 50 columns would take a second
+    assert 0 < model.encoder_.n_columns_read_ < 50
+    assert model.encoder_.test_columns_.max() < model.encoder_.n_columns_read_
+    assert model.score(X, y) == 1
+
+
+# Memory
+
+MEASURE = """
+def memory(field):
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) * 1024 for line in status if line.startswith(field))
+
+MAPTreeClassifier(max_expansions=5).fit(X[:50], y[:50])  # what is loaded late is loaded now
+"""
+
+
+def grown(problem, limit, more=""):
+    """Fit in a fresh process; return the certificate and by how much the process grew."""
+    if not Path("/proc/self/status").exists():
+        pytest.skip("no /proc to read memory from")
+    script = f"""{HARD}{MEASURE}
+{problem}
+try:
+    with open("/proc/self/clear_refs", "w") as refs:
+        refs.write("5")  # the peak starts from here
+    before = memory("VmRSS")
+except OSError:
+    before = memory("VmHWM")
+model = MAPTreeClassifier(time_limit=30, memory_limit={limit!r}).fit(X, y, {more})
+print(json.dumps([model.certificate_.status, model.certificate_.peak_bytes,
+                  memory("VmHWM") - before]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.alone
+def test_memory_limit_is_kept():
+    status, peak, growth = grown("", "48MiB")
+    assert status == "memory_limit"
+    assert peak <= 48 * 2**20
+    assert growth <= 48 * 2**20
+
+
+@pytest.mark.alone
+def test_memory_limit_counts_the_table():
+    problem = (
+        "X = rng.integers(0, 2, (20_000, 400), dtype=np.uint8); y = rng.integers(0, 2, 20_000)"
+    )
+    status, peak, growth = grown(problem, "32MiB")
+    assert status == "memory_limit"
+    assert peak <= 32 * 2**20
+    assert growth <= 32 * 2**20
+
+
+@pytest.mark.alone
+def test_numbers_are_packed_without_a_dense_matrix():
+    problem = "X = rng.normal(size=(20_000, 100)); y = rng.integers(0, 2, 20_000)"
+    # 1600 tests: 32 MB as bytes, 4 MB packed.
+    status, _, growth = grown(problem, "24MiB")
+    assert status in ("memory_limit", "time_limit")
+    assert growth <= 24 * 2**20
+
+
+def test_a_limit_below_the_table_itself_gives_a_valid_tree():
+    X, y = hard()
+    model = MAPTreeClassifier(memory_limit=1, time_limit=30).fit(X, y)
+    assert model.certificate_.status == "memory_limit"
+    assert model.certificate_.seconds < 5
+    assert model.predict(X).shape == (500,)
+
+
+HEAVY = "X, y, weights = [[0, 0], [1, 0], [1, 1]], [0, 1, 0], [16_000_000, 16_000_000, 1]"
+
+
+@pytest.mark.alone
+def test_memory_limit_is_kept_by_the_tables():
+    """Three rows that count 32 million: the tables of the posterior alone would take 768 MB."""
+    status, _, growth = grown(HEAVY, "20MiB", "sample_weight=weights")
+    assert status == "memory_limit"
+    assert growth <= 20 * 2**20
+
+
+@pytest.mark.alone
+def test_time_limit_is_kept_while_tables_are_filled():
+    scope = {}
+    exec(HEAVY, scope)
+    started = time.perf_counter()
+    model = MAPTreeClassifier(time_limit=0.1).fit(scope["X"], scope["y"], scope["weights"])
+    assert time.perf_counter() - started < 0.3
+    assert model.certificate_.status == "time_limit"
+    assert model.certificate_.log_posterior_bound == 0
+    proved = MAPTreeClassifier(time_limit=60).fit(scope["X"], scope["y"], scope["weights"])
+    assert model.certificate_.log_posterior < proved.certificate_.log_posterior
