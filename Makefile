@@ -28,7 +28,9 @@ test: test-core $(VENV)/.built $(VENV)/.test
 	$(BIN)/python -m pytest -m "not alone" -n auto --dist worksteal
 	$(BIN)/python -m pytest -m alone
 
-$(VENV)/.build:
+$(VENV)/.build: pyproject.toml
+	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11))" || \
+	  { echo "maptree needs Python 3.11 or newer: make PYTHON=python3.11 ..."; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(PIP_INSTALL) $(call GROUP,build)
 	touch $@
@@ -48,19 +50,19 @@ $(VENV)/.lint: $(VENV)/.build pyproject.toml
 
 # A debug build under AddressSanitizer and UndefinedBehaviorSanitizer: the C++ tests, the kept
 # traces, and a short fuzz.
-build/debug/core_test build/debug/fuzz &: $(VENV)/.build $(CXX_FILES) CMakeLists.txt
+build/debug/.built: $(VENV)/.build $(CXX_FILES) CMakeLists.txt
 	$(CMAKE) -S . -B build/debug -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
 	  -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g" -DMAPTREE_PYTHON=OFF \
 	  -DMAPTREE_TESTS=ON -DMAPTREE_SANITIZE=ON -DMAPTREE_WERROR=ON > build-debug.log 2>&1 \
 	  && $(CMAKE) --build build/debug >> build-debug.log 2>&1 || (cat build-debug.log; rm build-debug.log; exit 1)
 	rm build-debug.log
-	touch build/debug/core_test build/debug/fuzz
+	touch $@
 
-test-core: build/debug/core_test
+test-core: build/debug/.built
 	build/debug/core_test tests/traces
 	build/debug/fuzz --cases 300 --traces tests/traces
 
-fuzz: build/debug/fuzz
+fuzz: build/debug/.built
 	build/debug/fuzz --traces tests/traces
 
 lint: $(VENV)/.lint $(VENV)/.built

@@ -206,17 +206,19 @@ NB_MODULE(_core, m) {
           "__init__",
           [](Dataset* self, const Bytes& columns, std::size_t n_rows, const Labels& labels,
              const std::optional<Weights>& weights, int n_classes, bool fold_rows,
-             bool fold_columns) {
+             bool fold_columns, std::int64_t memory_limit) {
             const PackedTable table{columns.data(), n_rows, columns.shape(0), columns.shape(1)};
             const std::span<const std::int32_t> y(labels.data(), labels.shape(0));
             const auto w = weights
                                ? std::span<const std::int64_t>(weights->data(), weights->shape(0))
                                : std::span<const std::int64_t>();
             nb::gil_scoped_release release;
-            new (self) Dataset(table, y, w, n_classes, {fold_rows, fold_columns});
+            new (self)
+                Dataset(table, y, w, n_classes, {fold_rows, fold_columns},
+                        memory_limit < 0 ? SIZE_MAX : static_cast<std::size_t>(memory_limit));
           },
           "columns"_a, "n_rows"_a, "labels"_a, "weights"_a.none(), "n_classes"_a,
-          "fold_rows"_a = true, "fold_columns"_a = true)
+          "fold_rows"_a = true, "fold_columns"_a = true, "memory_limit"_a = -1)
       .def_prop_ro("n_rows", &Dataset::n_rows)
       .def_prop_ro("n_features", &Dataset::n_features)
       .def_prop_ro("n_classes", &Dataset::n_classes)

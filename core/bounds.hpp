@@ -65,6 +65,9 @@ class Bounds {
   // Sum of group floors per row of each segment; zero for segments of one class.
   [[nodiscard]] Cost group_floor(std::size_t segment) const { return group_floor_[segment]; }
   [[nodiscard]] std::size_t bytes() const { return levels_.size() * sizeof(LevelBounds); }
+  [[nodiscard]] static std::size_t bytes_for(const Dataset& data) {
+    return Posterior::depths_for(data) * sizeof(LevelBounds);
+  }
 
  private:
   const Posterior& posterior_;

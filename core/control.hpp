@@ -69,7 +69,6 @@ class Control {
     }
     return stopped_;
   }
-  [[nodiscard]] bool stopped() const { return stopped_; }
   [[nodiscard]] Status reason() const { return reason_; }
 
  private:

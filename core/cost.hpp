@@ -4,7 +4,7 @@
 // a run repeats bit for bit, and "solved" is an equality of integers, never of doubles.
 // This is the only place where costs are compared.
 //
-// Range: real costs stay below 2^60 units (Dataset refuses counts that could pass it), infinity
+// Range: real costs stay below 2^60 units (Posterior refuses counts that could pass it), infinity
 // is 2^61, so that the sum of three costs, infinite or not, still fits.
 #pragma once
 

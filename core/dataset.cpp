@@ -57,6 +57,13 @@ std::vector<Word> live_rows(const PackedTable& table, std::span<const std::int32
   return live;
 }
 
+void require(std::size_t bytes, std::size_t memory_limit) {
+  if (bytes <= memory_limit) return;
+  throw std::length_error("memory_limit is too small for this table: to pack it takes " +
+                          std::to_string(bytes) + " bytes, and " + std::to_string(memory_limit) +
+                          " are left for that. Raise memory_limit, or pass fewer rows or columns.");
+}
+
 // Groups identical rows: group[r] numbers them in order of first appearance.
 struct RowGroups {
   std::vector<std::uint32_t> group;
@@ -89,7 +96,8 @@ RowGroups group_rows(const std::vector<std::uint32_t>& raw, std::size_t halves,
 }  // namespace
 
 Dataset::Dataset(const PackedTable& table, std::span<const std::int32_t> labels,
-                 std::span<const std::int64_t> weights, int n_classes, Folding folding)
+                 std::span<const std::int64_t> weights, int n_classes, Folding folding,
+                 std::size_t memory_limit)
     : n_classes_(n_classes),
       n_rows_(table.n_rows),
       n_features_(table.n_columns),
@@ -104,6 +112,9 @@ Dataset::Dataset(const PackedTable& table, std::span<const std::int32_t> labels,
 
   // By row, 32 rows and 32 columns at a time. At least one half word, so that row() is valid.
   halves_per_row_ = std::max<std::size_t>(1, (n_columns() + half_bits - 1) / half_bits);
+  // Beside the rows themselves, a few numbers a row while they are grouped.
+  const std::size_t grouping = table.n_rows * (24 + 4 * static_cast<std::size_t>(n_classes));
+  require(table.n_rows * halves_per_row_ * sizeof(std::uint32_t) + grouping, memory_limit);
   std::vector<std::uint32_t> raw(table.n_rows * halves_per_row_, 0);
   std::uint32_t block[half_bits];
   for (std::size_t first = 0; first < table.n_rows; first += half_bits) {
@@ -120,7 +131,7 @@ Dataset::Dataset(const PackedTable& table, std::span<const std::int32_t> labels,
       for (std::size_t r = 0; r < n; ++r) raw[(first + r) * halves_per_row_ + h] = block[r];
     }
   }
-  place_rows(raw, labels, weights, folding.rows);
+  place_rows(raw, labels, weights, folding.rows, memory_limit);
   fill_columns();
 }
 
@@ -168,7 +179,8 @@ void Dataset::choose_columns(const PackedTable& table, const std::vector<Word>& 
 
 void Dataset::place_rows(const std::vector<std::uint32_t>& raw,
                          std::span<const std::int32_t> labels,
-                         std::span<const std::int64_t> weights, bool fold) {
+                         std::span<const std::int64_t> weights, bool fold,
+                         std::size_t memory_limit) {
   const std::size_t k_count = static_cast<std::size_t>(n_classes_);
   std::vector<std::uint32_t> rows;  // the caller's live rows, repeated by weight when not folding
   for (std::uint32_t r = 0; r < labels.size(); ++r) {
@@ -219,6 +231,12 @@ void Dataset::place_rows(const std::vector<std::uint32_t>& raw,
     segments_.push_back(std::move(segment));
   }
 
+  const std::size_t slots = n_words_ * word_bits;
+  require(raw.size() * sizeof(std::uint32_t) + counts.size() * sizeof(std::int32_t) +
+              segments_.size() * (sizeof(Segment) + 4 * k_count) +
+              slots * (halves_per_row_ * sizeof(std::uint32_t) + sizeof(RowKey)) +
+              n_columns() * n_words_ * sizeof(Word),
+          memory_limit);
   by_row_.assign(n_words_ * word_bits * halves_per_row_, 0);
   keys_.resize(n_words_ * word_bits);
   std::size_t s = 0;
@@ -295,9 +313,11 @@ std::int64_t Dataset::varying_columns(const RowSet& rows) const {
 }
 
 std::size_t Dataset::bytes() const {
-  return by_column_.capacity() * sizeof(Word) + by_row_.capacity() * sizeof(std::uint32_t) +
-         keys_.capacity() * sizeof(RowKey) + multiplicity_.capacity() * sizeof(int) +
-         original_.capacity() * sizeof(std::uint32_t) + segments_.capacity() * sizeof(Segment);
+  const std::size_t patterns = segments_.size() * 4 * static_cast<std::size_t>(n_classes_);
+  return patterns + by_column_.capacity() * sizeof(Word) +
+         by_row_.capacity() * sizeof(std::uint32_t) + keys_.capacity() * sizeof(RowKey) +
+         multiplicity_.capacity() * sizeof(int) + original_.capacity() * sizeof(std::uint32_t) +
+         segments_.capacity() * sizeof(Segment);
 }
 
 }  // namespace maptree

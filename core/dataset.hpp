@@ -50,9 +50,11 @@ struct Segment {
 class Dataset {
  public:
   // weights may be empty (every row counts once). Throws std::invalid_argument on the caller's
-  // mistakes: labels or weights out of range, no row of positive weight, too much weight.
+  // mistakes: labels or weights out of range, no row of positive weight, too much weight; and
+  // std::length_error, before it is taken, if more than `memory_limit` bytes would be needed.
   Dataset(const PackedTable& table, std::span<const std::int32_t> labels,
-          std::span<const std::int64_t> weights, int n_classes, Folding folding = {});
+          std::span<const std::int64_t> weights, int n_classes, Folding folding = {},
+          std::size_t memory_limit = SIZE_MAX);
 
   [[nodiscard]] int n_classes() const { return n_classes_; }
   [[nodiscard]] std::size_t n_rows() const { return n_rows_; }  // the caller's
@@ -86,7 +88,7 @@ class Dataset {
  private:
   void choose_columns(const PackedTable& table, const std::vector<Word>& live, bool fold);
   void place_rows(const std::vector<std::uint32_t>& raw, std::span<const std::int32_t> labels,
-                  std::span<const std::int64_t> weights, bool fold);
+                  std::span<const std::int64_t> weights, bool fold, std::size_t memory_limit);
   void fill_columns();
 
   int n_classes_ = 0;

@@ -33,7 +33,7 @@ bool Expander::expand(const RowSet& rows, std::size_t depth, Cost upper,
       options_.max_depth < 0 || depth < static_cast<std::size_t>(options_.max_depth);
   if (out.varying == 0 || !may_split) return true;
 
-  look_at_children(depth, out);
+  if (!look_at_children(depth, stop, out)) return false;
   if (options_.pair_expansion) return scan_pairs(depth, upper, stop, out);
 
   for (std::size_t c = 0; c < children_.size(); ++c) {
@@ -47,10 +47,13 @@ bool Expander::expand(const RowSet& rows, std::size_t depth, Cost upper,
   return true;
 }
 
-void Expander::look_at_children(std::size_t depth, const Expansion& out) {
+bool Expander::look_at_children(std::size_t depth, const std::function<bool(std::int64_t)>& stop,
+                                const Expansion& out) {
+  const auto work = static_cast<std::int64_t>(20 * mixed_.size() + 40);
   children_.resize(view_.columns().size());
   for (std::size_t c = 0; c < children_.size(); ++c) {
     Child& child = children_[c];
+    if (stop(work)) return false;
     child.valid = true;
     child.bound = out.base;
     for (int side = 0; side < 2; ++side) {
@@ -62,6 +65,7 @@ void Expander::look_at_children(std::size_t depth, const Expansion& out) {
       child.bound += child.bracket[side].lower;
     }
   }
+  return true;
 }
 
 bool Expander::scan_pairs(std::size_t depth, Cost upper,
@@ -94,8 +98,9 @@ bool Expander::scan_pairs(std::size_t depth, Cost upper,
   scan.stop_upper = below.stop_upper.units();
   scan.min_leaf = static_cast<std::int32_t>(
       std::min<std::int64_t>(options_.min_samples_leaf, max_total_weight + 1));
-  const auto row_work =
-      static_cast<std::int64_t>(scan.stride * (view_.n_half_words() + 32) / 8 + 50);
+  // Nanoseconds, roughly: words to count, patterns to weigh, look-ups by class and quadrant.
+  const auto row_work = static_cast<std::int64_t>(
+      scan.stride / 8 * (view_.n_half_words() + 8 * scan.n_runs + 32 * mixed_.size() + 40));
   for (std::size_t i = 0; i < n_open; i += rows_at_once) {
     const std::size_t n = std::min(rows_at_once, n_open - i);
     if (stop(static_cast<std::int64_t>(n) * row_work)) return false;

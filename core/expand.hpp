@@ -55,7 +55,8 @@ class Expander {
     bool valid = false;  // both sides are large enough
   };
 
-  void look_at_children(std::size_t depth, const Expansion& out);
+  bool look_at_children(std::size_t depth, const std::function<bool(std::int64_t)>& stop,
+                        const Expansion& out);
   bool scan_pairs(std::size_t depth, Cost upper, const std::function<bool(std::int64_t)>& stop,
                   Expansion& out);
   [[nodiscard]] std::uint32_t split_below(const PairScan& scan, std::size_t p, int side,

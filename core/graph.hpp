@@ -4,14 +4,14 @@
 //   I1  lower(n) <= optimum(n) <= upper(n), always; lower never falls, upper never rises.
 //   I2  lower(n) = min(upper(n), base + least split), the least over the splits kept. Splits left
 //       out are bounded below by upper(n).
-//   I3  upper(n) is reached by the tree that solution() walks: a leaf, or `best` and its children.
+//   I3  upper(n) is reached by a tree: a leaf, or `best` and the trees of its children.
 //   I4  a split's lower[side] is its child's, once it has one.
 //
 // A child is created when a descent first steps into its split; until then the split holds its
 // bound. Nodes are found again by 128 random bits a row, depth and class counts. A node counts
 // the splits that refer to it and is given back when none does.
 //
-// Use: OrId root = graph.intern(...).id; graph.open(root, ...); graph.attach(...);
+// Use: OrId root = graph.intern(...); graph.open(root, ...); graph.attach(...);
 // graph.propagate();
 #pragma once
 

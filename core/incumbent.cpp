@@ -20,7 +20,7 @@ Cost Incumbent::grow_node(const RowSet& rows, std::size_t depth,
 
   view_.load(rows);
   const Cost base = posterior_.split(depth) + posterior_.log_columns(view_.varying());
-  const std::uint32_t column = choose(depth, base, leaf);
+  const std::uint32_t column = choose(depth, base, leaf, stop);
   if (column == no_column) return leaf;
 
   Cost cost = base;
@@ -39,10 +39,13 @@ Cost Incumbent::grow_node(const RowSet& rows, std::size_t depth,
   return leaf;
 }
 
-std::uint32_t Incumbent::choose(std::size_t depth, Cost base, Cost leaf) {
+std::uint32_t Incumbent::choose(std::size_t depth, Cost base, Cost leaf,
+                                const std::function<bool(std::int64_t)>& stop) {
+  const std::int64_t work = 20 * data_.n_classes() + 40;
   std::uint32_t best = no_column;
   Cost least = Cost::infinity();
   for (std::size_t c = 0; c < view_.columns().size(); ++c) {
+    if (stop(work)) return no_column;
     Cost likelihood, bound = base;
     bool valid = true;
     for (int side = 0; side < 2; ++side) {

@@ -29,7 +29,8 @@ class Incumbent {
   Cost grow_node(const RowSet& rows, std::size_t depth,
                  const std::function<bool(std::int64_t)>& stop, Tree& tree);
   // The likeliest split of the view's rows that may beat `leaf`; none: no_column.
-  std::uint32_t choose(std::size_t depth, Cost base, Cost leaf);
+  std::uint32_t choose(std::size_t depth, Cost base, Cost leaf,
+                       const std::function<bool(std::int64_t)>& stop);
 
   const Dataset& data_;
   const Posterior& posterior_;

@@ -15,6 +15,14 @@ constexpr std::size_t half_bits = 32;
 
 [[nodiscard]] std::size_t whole_lanes(std::size_t n) { return (n + lanes - 1) / lanes * lanes; }
 
+// Of the root, which has the most.
+[[nodiscard]] std::size_t half_words_of(const Dataset& data, bool compact) {
+  std::size_t half_words = 0;
+  for (const Segment& segment : data.segments())
+    half_words += compact ? (segment.n_rows + half_bits - 1) / half_bits : 2 * segment.n_words;
+  return half_words;
+}
+
 }  // namespace
 
 void NodeView::Buffers::reset(std::size_t n_classes, std::size_t stride) {
@@ -37,9 +45,7 @@ NodeView::NodeView(const Dataset& data, const Bounds& bounds, const Options& opt
   table_.resize(std::bit_ceil(2 * raw_stride_));
 
   // The root needs the most; to hold it from the start keeps bytes() constant, and with it a limit.
-  std::size_t half_words = 0;
-  for (const Segment& segment : data.segments())
-    half_words += compact_ ? (segment.n_rows + half_bits - 1) / half_bits : 2 * segment.n_words;
+  const std::size_t half_words = half_words_of(data, compact_);
   const auto n_classes = static_cast<std::size_t>(data.n_classes());
   slots_.reserve(half_words * half_bits);
   raw_.reserve(half_words * raw_stride_);
@@ -254,6 +260,18 @@ PairScan& NodeView::arrange(std::span<const std::uint32_t> order) {
   scan_.total = {total_.classes.data(), &total_.distinct, total_.rest.data(), &total_.groups};
   scan_.multiplicity = multiplicity_.data();
   return scan_;
+}
+
+std::size_t NodeView::bytes_for(const Dataset& data, const Options& options) {
+  const std::size_t raw_stride = data.halves_per_row() * half_bits;
+  const std::size_t stride = options.pair_expansion ? whole_lanes(data.n_columns()) : 0;
+  const std::size_t half_words = half_words_of(data, options.compact);
+  // Per column and class: classes and rest; per column: distinct and groups.
+  const std::size_t counted = 8 * static_cast<std::size_t>(data.n_classes()) + 12;
+  return 4 * half_words * (half_bits + raw_stride + stride) +
+         counted * (raw_stride + (1 + rows_at_once) * stride) +
+         4 * (raw_stride + std::bit_ceil(2 * raw_stride)) + sizeof(Column) * data.n_columns() +
+         (2 * (8 + 8 + 4) + 4) * stride;
 }
 
 std::size_t NodeView::bytes() const {

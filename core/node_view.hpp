@@ -6,7 +6,7 @@
 // Columns are taken relative to the first row: its value is 0 in every column. Equal and
 // complementary columns are then equal words, and a constant column is empty.
 //
-// Use: view.load(rows); ... view.raw columns ...; view.arrange(order) makes the words for scanning.
+// Use: view.load(rows), then columns() and count_side(); arrange(order) makes the words to scan.
 #pragma once
 
 #include <cstdint>
@@ -45,6 +45,8 @@ class NodeView {
   PairScan& arrange(std::span<const std::uint32_t> order);
   [[nodiscard]] std::size_t n_half_words() const { return slots_.size() / 32; }
   [[nodiscard]] std::size_t bytes() const;
+  // What bytes() will be, known before the view is made.
+  [[nodiscard]] static std::size_t bytes_for(const Dataset& data, const Options& options);
 
  private:
   struct Buffers {  // PairCounts with their memory

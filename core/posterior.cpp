@@ -26,7 +26,7 @@ void Posterior::check(const Prior& prior, const Dataset& data) {
 
 Posterior::Posterior(const Prior& prior, const Dataset& data, const std::function<bool()>& stop) {
   check(prior, data);
-  const std::size_t depths = std::min(data.n_columns(), data.n_distinct_rows()) + 3;
+  const std::size_t depths = depths_for(data);
   for (std::size_t d = 0; d < depths; ++d) {
     const double log_p = std::log(prior.alpha) - prior.beta * std::log1p(static_cast<double>(d));
     split_.push_back(Cost::nearest(-log_p));
@@ -123,7 +123,7 @@ Cost Posterior::group_floor(std::span<const std::int32_t> counts) const {
 std::size_t Posterior::bytes_for(const Dataset& data) {
   const auto weight = static_cast<std::size_t>(data.total_weight());
   const auto n_classes = static_cast<std::size_t>(data.n_classes());
-  const std::size_t depths = std::min(data.n_columns(), data.n_distinct_rows()) + 3;
+  const std::size_t depths = depths_for(data);
   const std::size_t limit = std::min(two_class_limit, weight + 1);
   const std::size_t two_class = n_classes == 2 ? 2 * limit * (limit + 1) : 0;
   return sizeof(std::int64_t) *

@@ -14,6 +14,7 @@
 // with R = sum rho, which is -log(B(c + rho) / B(rho)) up to rounding.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -42,6 +43,9 @@ class Posterior {
   Posterior(const Prior& prior, const Dataset& data, const std::function<bool()>& stop = {});
   static void check(const Prior& prior, const Dataset& data);
   [[nodiscard]] bool complete() const { return complete_; }
+  [[nodiscard]] static std::size_t depths_for(const Dataset& data) {
+    return std::min(data.n_columns(), data.n_distinct_rows()) + 3;
+  }
   // What the tables will take, known before they are made.
   [[nodiscard]] static std::size_t bytes_for(const Dataset& data);
 

@@ -252,7 +252,7 @@ class BestFirst {
   }
 
   // The tree behind the upper bound of a node (I3 of the graph).
-  std::int32_t build(OrId id, const Subset& set, std::size_t depth, Tree& tree) {
+  std::int32_t build(OrId id, const Subset& set, Tree& tree) {
     data_.count(set.rows, counts_);
     const std::int32_t at = add_node(tree, counts_);
     const OrNode& node = graph_[id];
@@ -264,8 +264,7 @@ class BestFirst {
       part.rows.assign_side(set.rows, data_.column(node.best), side);
       std::int32_t child;
       if (node.expanded) {
-        child =
-            build(node.splits[graph_.find_split(id, node.best)].child[side], part, depth + 1, tree);
+        child = build(node.splits[graph_.find_split(id, node.best)].child[side], part, tree);
       } else {
         data_.count(part.rows, counts_);
         child = add_node(tree, counts_);
@@ -286,7 +285,7 @@ class BestFirst {
     } else {
       Subset all;
       all.rows = data_.all_rows();
-      build(root_, all, 0, stats_.tree);
+      build(root_, all, stats_.tree);
     }
     stats_.scores = score(stats_.tree, data_, posterior_);
     if (stats_.scores.subtree[0] != stats_.upper)
@@ -318,13 +317,20 @@ class BestFirst {
   std::int64_t next_trace_ = 0;
 };
 
-// log(from (from + 1) ... (from + n - 1)); for a large `from` the log-gamma function cancels, so it
-// is left to where a sum would take long.
+// log(from (from + 1) ... (from + n - 1)): the first factors one by one, the rest by Stirling's
+// series, whose error is far below a unit there. (The log-gamma function of the C library cancels
+// for a large `from`, and keeps a sign in a global variable.)
 double log_rising(double from, std::int64_t n) {
-  if (n >= 1 << 16) return std::lgamma(from + static_cast<double>(n)) - std::lgamma(from);
+  constexpr std::int64_t one_by_one = 1 << 12;
   double sum = 0;
-  for (std::int64_t t = 0; t < n; ++t) sum += std::log(from + static_cast<double>(t));
-  return sum;
+  for (std::int64_t t = 0; t < std::min(n, one_by_one); ++t)
+    sum += std::log(from + static_cast<double>(t));
+  if (n <= one_by_one) return sum;
+  const double a = from + static_cast<double>(one_by_one);
+  const double b = from + static_cast<double>(n);
+  const double ratio = std::log1p((b - a) / a);
+  // (b - 1/2) log b - b - (a - 1/2) log a + a, without the difference of large numbers.
+  return sum + (b - 0.5) * ratio + (b - a) * (std::log(a) - 1) + (1 / b - 1 / a) / 12;
 }
 
 // Where there was no time or memory for the tables: the lone leaf, and the bound that every
@@ -364,7 +370,8 @@ Result search(const Dataset& data, const Prior& prior, const Options& options, c
   effective.min_samples_leaf = std::min(options.min_samples_leaf, max_total_weight + 1);
 
   Control control(limits, monitor);
-  const std::size_t needed = data.bytes() + Posterior::bytes_for(data);
+  const std::size_t needed = data.bytes() + Posterior::bytes_for(data) + Bounds::bytes_for(data) +
+                             NodeView::bytes_for(data, effective);
   const bool fits =
       limits.memory_bytes < 0 || needed <= static_cast<std::size_t>(limits.memory_bytes);
   Posterior::check(prior, data);

@@ -47,6 +47,12 @@ X_GOOD = X.copy()
 # The table
 
 
+def test_masked_values():
+    masked = np.ma.masked_array(X_GOOD, mask=False)
+    masked[2, 1] = np.ma.masked
+    refused(ValueError, "masked", "row 2", "column 1", "SimpleImputer", X=masked)
+
+
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, object])
 def test_values_that_are_not_finite(value, dtype):
@@ -155,6 +161,11 @@ def test_lengths():
 )
 def test_mixed_labels(labels, examples):
     refused(TypeError, "mixed types", *examples, "one type", y=labels)
+
+
+def test_labels_beyond_64_bits_stay_apart():
+    model = MAPTreeClassifier().fit([[0], [1], [0]], [2**63, 2**63 + 1, -1])
+    assert model.classes_.tolist() == [-1, 2**63, 2**63 + 1]
 
 
 @pytest.mark.parametrize("label", [None, math.nan, pd.NA, pd.NaT])

@@ -91,6 +91,10 @@ def test_columns_that_time_does_not_reach(monkeypatch):
     assert 0 < model.encoder_.n_columns_read_ < 50
     assert model.encoder_.test_columns_.max() < model.encoder_.n_columns_read_
     assert model.score(X, y) == 1
+    # Trees over the other columns were not looked at.
+    assert model.certificate_.status == "time_limit"
+    assert not model.certificate_.optimal
+    assert model.certificate_.log_posterior_bound == 0
 
 
 # Memory
@@ -155,12 +159,30 @@ def test_numbers_are_packed_without_a_dense_matrix():
     assert growth <= 24 * 2**20
 
 
-def test_a_limit_below_the_table_itself_gives_a_valid_tree():
+def test_a_limit_below_the_table_itself_is_refused():
     X, y = hard()
-    model = MAPTreeClassifier(memory_limit=1, time_limit=30).fit(X, y)
+    with pytest.raises(ValueError, match="memory_limit is too small for this table"):
+        MAPTreeClassifier(memory_limit=1, time_limit=30).fit(X, y)
+
+
+def test_a_limit_just_above_the_table_gives_a_valid_tree():
+    X, y = hard()
+    model = MAPTreeClassifier(memory_limit="640KiB", time_limit=30).fit(X, y)
     assert model.certificate_.status == "memory_limit"
-    assert model.certificate_.seconds < 5
+    assert model.certificate_.peak_bytes <= 640 * 1024
     assert model.predict(X).shape == (500,)
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("limit", ["70MiB", "90MiB"])
+def test_memory_limit_is_kept_with_many_patterns(limit):
+    """A thousand different weights: each makes rows of a pattern of their own."""
+    problem = (
+        "X = rng.integers(0, 2, (1000, 3000), dtype=np.uint8); y = rng.integers(0, 2, 1000);"
+        "weights = rng.integers(1, 30_000, 1000)"
+    )
+    _, peak, growth = grown(problem, limit, "sample_weight=weights")
+    assert max(peak, growth) <= int(limit[:2]) * 2**20
 
 
 HEAVY = "X, y, weights = [[0, 0], [1, 0], [1, 1]], [0, 1, 0], [16_000_000, 16_000_000, 1]"

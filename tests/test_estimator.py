@@ -26,6 +26,7 @@ from sklearn.utils.estimator_checks import (
 )
 
 from maptree import BinaryEncoder, Certificate, MAPTreeClassifier, Tree, log_posterior
+from oracle import optimum
 
 
 def classifier(**params):
@@ -362,13 +363,19 @@ def test_one_row():
 
 def test_one_class():
     X, _ = noisy()
-    model = MAPTreeClassifier().fit(X, ["a"] * len(X))
-    assert model.tree_.node_count == 1
-    assert model.certificate_.optimal
-    assert model.certificate_.seconds < 1
+    model = MAPTreeClassifier(max_expansions=100).fit(X, ["a"] * len(X))
     assert model.predict_proba(X[:2]).tolist() == [[1.0], [1.0]]
     assert model.predict_interval(X[:1]).tolist() == [[[1.0, 1.0]]]
-    assert model.feature_importances_.tolist() == [0.0] * X.shape[1]
+
+
+def test_one_class_is_no_exception_to_the_posterior():
+    """Nothing is to be told apart, but to split may be likelier a priori than to stop."""
+    X = [[0, 0], [0, 1], [1, 0], [1, 1]] * 5
+    model = MAPTreeClassifier().fit(X, ["a"] * 20)
+    cost, _ = optimum(X, [0] * 20, n_classes=1, alpha=0.95, beta=0.5, rho=5.0)
+    assert model.certificate_.optimal
+    assert model.certificate_.log_posterior == pytest.approx(-cost, abs=1e-6)
+    assert model.tree_.node_count > 1
 
 
 def test_constant_columns_only():

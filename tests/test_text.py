@@ -105,6 +105,6 @@ def test_names_for_a_table_without_them():
 
 
 def test_a_lone_leaf():
-    model = MAPTreeClassifier().fit([[0], [1]], [1, 1])
+    model = MAPTreeClassifier().fit([[3], [3]], [1, 1])
     assert model.rules() == ["always  ->  1 1.00 [1.00, 1.00], n = 2"]
     assert model.export_text() == "1 1.00 [1.00, 1.00], n = 2 (2 1)"

@@ -12,7 +12,7 @@ from importlib.metadata import version
 
 from maptree.certificate import Certificate
 from maptree.encoding import BinaryEncoder
-from maptree.estimator import InterruptedWarning, MAPTreeClassifier
+from maptree.estimator import InterruptedWarning, MAPTreeClassifier, TimeLimitWarning
 from maptree.progress import Progress
 from maptree.scorer import log_posterior
 from maptree.tree import Tree
@@ -23,6 +23,7 @@ __all__ = [
     "InterruptedWarning",
     "MAPTreeClassifier",
     "Progress",
+    "TimeLimitWarning",
     "Tree",
     "__version__",
     "log_posterior",

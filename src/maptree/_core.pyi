@@ -19,6 +19,7 @@ class Dataset:
         n_classes: int,
         fold_rows: bool = True,
         fold_columns: bool = True,
+        memory_limit: int = -1,
     ) -> None: ...
     @property
     def n_rows(self) -> int: ...

@@ -7,6 +7,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -48,8 +49,7 @@ class MAPTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     rows, and every leaf has Dirichlet(rho) class probabilities. ``fit`` searches all trees for
     the one with the highest posterior probability given the labels. It stops when that tree is
     proved to be the best or when a limit is reached, and ``certificate_`` says which, and how
-    much more probable any other tree could be. If all rows are of one class there is nothing to
-    tell apart, and only the tree of a single leaf is considered.
+    much more probable any other tree could be.
 
     Parameters
     ----------
@@ -173,7 +173,8 @@ class MAPTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         self
-            If ``fit`` raises, the estimator is as it was before.
+            Ctrl-C during the search keeps the best tree so far. Before it, while the table is
+            read, it raises KeyboardInterrupt. If ``fit`` raises, the estimator is as it was.
         """
         started = time.perf_counter()
         budget = self._read_budget()
@@ -182,8 +183,6 @@ class MAPTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         table = read_table(scratch, X, reset=True)
         weights = read_weights(sample_weight, table.n_rows)
         classes, codes = _classes_that_count(y, weights, table.n_rows)
-        if len(classes) == 1:
-            budget = replace(budget, max_depth=0)
         prior = read_prior(self.alpha, self.beta, self.rho, len(classes))
         if encoder is not None:
             # Half of the time at most: the rest is for packing and for the search.
@@ -201,11 +200,24 @@ class MAPTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         importances = _importances(outcome, encoder, n_columns)
 
+        certificate = outcome.certificate
+        n_unread = 0 if encoder is None else n_columns - encoder.n_columns_read_
+        if n_unread > 0:
+            # What was searched is not all that was asked for, so nothing is proved about that.
+            certificate = replace(
+                certificate,
+                status="time_limit",
+                optimal=False,
+                log_posterior_bound=0.0,
+                gap=-certificate.log_posterior,
+                proved_depth=0,
+            )
+
         self.classes_ = classes
         self.rho_ = prior.rho
         self.encoder_ = encoder
         self.tree_ = outcome.tree
-        self.certificate_ = outcome.certificate
+        self.certificate_ = certificate
         self.trace_ = outcome.trace
         self.feature_importances_ = importances
         self.n_features_in_ = n_columns
@@ -213,15 +225,15 @@ class MAPTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.feature_names_in_ = names
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        if encoder is not None and encoder.n_columns_read_ < n_columns:
+        if n_unread > 0:
             warnings.warn(
                 f"Choosing thresholds took half of time_limit={self.time_limit}: the last "
-                f"{n_columns - encoder.n_columns_read_} of {n_columns} columns got no tests. "
+                f"{n_unread} of {n_columns} columns got no tests. "
                 "Raise time_limit, or pass fewer columns.",
                 TimeLimitWarning,
                 stacklevel=2,
             )
-        if outcome.certificate.status == "interrupted" and not outcome.stopped_by_callback:
+        if certificate.status == "interrupted" and not outcome.stopped_by_callback:
             warnings.warn(
                 "The search was interrupted. The best tree so far was kept: "
                 f"log posterior {self.certificate_.log_posterior:.4f}, at most "
@@ -236,10 +248,18 @@ class MAPTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         read_alpha(self.alpha)
         read_beta(self.beta)
         if self.n_jobs is not None:
-            whole_number("n_jobs", self.n_jobs, least=-(2**31))
+            remedy = "pass None, a number of threads, or -1 for all cores"
+            if isinstance(self.n_jobs, bool) or not isinstance(self.n_jobs, Integral):
+                raise TypeError(f"n_jobs={self.n_jobs!r} is not a whole number: {remedy}.")
             if self.n_jobs == 0:
-                raise ValueError("n_jobs=0 runs nothing: pass None, 1, or -1 for all cores.")
-        check_random_state(self.random_state)
+                raise ValueError(f"n_jobs=0 runs nothing: {remedy}.")
+        try:
+            check_random_state(self.random_state)
+        except ValueError as error:
+            raise ValueError(
+                f"random_state={self.random_state!r} cannot seed anything: pass None, an int or "
+                "a numpy RandomState."
+            ) from error
         if not isinstance(self.verbose, bool):
             whole_number("verbose", self.verbose, least=0)
         if self.callback is not None and not callable(self.callback):

@@ -64,10 +64,12 @@ def _as_column(y: Any, n_rows: int) -> NDArray[Any]:
             "y holds sequences of different lengths: pass one label per row."
         ) from None
     if isinstance(y, (list, tuple)) and labels.ndim == 1:
-        # Looked at as objects too: numpy has turned [1, "a"] into words without a word.
+        # Looked at as objects: numpy has turned [1, "a"] into words without a word, and whole
+        # numbers beyond 64 bits into rounded ones.
         objects = np.empty(len(y), dtype=object)
         objects[:] = y
-        _plain(objects)
+        plain = _plain(objects)
+        labels = plain if plain.dtype.kind == "O" and labels.dtype.kind == "f" else labels
     if labels.ndim > 2 or (labels.ndim == 2 and labels.shape[1] != 1):
         raise ValueError(
             f"y should be a 1d array, got an array of shape {labels.shape} instead: "
@@ -110,7 +112,9 @@ def _plain(labels: NDArray[np.object_]) -> NDArray[Any]:
             f"y has labels of mixed types ({examples}): convert them all to one type, such as str."
         )
     if first_row.keys() & {"bool", "number"}:
-        return np.array(labels.tolist())
+        numbers: NDArray[Any] = np.array(labels.tolist())
+        # Numbers too large for an array of numbers stay objects: rounded they could be equal.
+        return numbers if np.array_equal(numbers.astype(object), labels) else labels
     return labels
 
 

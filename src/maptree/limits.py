@@ -106,8 +106,9 @@ def total_weight(total: int) -> int:
     1000
     """
     if total > MAX_TOTAL_WEIGHT:
+        count = f"{total:,}" if total < 10**15 else f"{float(total):.3g}"
         raise ValueError(
-            f"The rows count {total:,} with their weights, more than the {MAX_TOTAL_WEIGHT:,} "
+            f"The rows count {count} with their weights, more than the {MAX_TOTAL_WEIGHT:,} "
             "that fit without counts that would overflow: draw a sample of the rows, or divide "
             "the weights by a common factor."
         )

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from maptree.limits import real_number
 
 # Within these the core's fixed-point tables are exact enough (core/posterior.hpp).
-MIN_RHO, MAX_RHO = 1e-9, 1e9
+MIN_RHO, MAX_RHO = 1e-9, 1e8
 MAX_BETA = 1e6
 
 
@@ -57,7 +57,7 @@ def read_rho(rho: Any, n_classes: int) -> NDArray[np.float64]:
     """Return one positive pseudo-count per class; None is 5 / n_classes for each."""
     if rho is None:
         return np.full(n_classes, 5.0 / n_classes)
-    remedy = "pass a number from 1e-9 to 1e9, or one per class in the order of classes_"
+    remedy = "pass a number from 1e-9 to 1e8, or one per class in the order of classes_"
     if isinstance(rho, Real):
         values = np.full(n_classes, real_number("rho", rho, remedy))
     elif isinstance(rho, str) or not isinstance(rho, (Iterable, np.ndarray)):

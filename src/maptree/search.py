@@ -76,8 +76,14 @@ def find_tree(
 ) -> Outcome:
     """Search within what is left of a budget that began to run at ``started``."""
     prior = problem.prior
+    memory = -1 if budget.memory < 0 else max(0, budget.memory - problem.n_bytes - _OWN)
     dataset = _core.Dataset(
-        problem.columns, len(problem.codes), problem.codes, problem.weights, len(prior.rho)
+        problem.columns,
+        len(problem.codes),
+        problem.codes,
+        problem.weights,
+        len(prior.rho),
+        memory_limit=memory,
     )
     spent = time.perf_counter() - started
     monitor = Monitor(callback, line, spent, problem.n_bytes)
@@ -88,7 +94,7 @@ def find_tree(
         _core.Limits(
             seconds=max(0.0, budget.seconds - spent),
             max_expansions=budget.expansions,
-            memory=-1 if budget.memory < 0 else max(0, budget.memory - problem.n_bytes - _OWN),
+            memory=memory,
         ),
         None if callback is None and line is None else monitor,
     )

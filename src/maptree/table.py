@@ -62,6 +62,9 @@ def read_table(owner: Any, X: Any, *, reset: bool) -> Table:
             "X is a sparse matrix: sparse data is not supported. Pass X.toarray(), "
             "which the search packs into one bit per value."
         )
+    if np.ma.is_masked(X):
+        row, column = np.argwhere(np.ma.getmaskarray(X))[0]
+        raise ValueError(f"X is masked at row {row}, column {column}: {_NO_MISSING}.")
     _refuse_other_types(X)
     try:
         values = validate_data(owner, X, reset=reset, dtype="numeric", ensure_all_finite=False)
