@@ -43,11 +43,12 @@ struct Arguments {
 volatile std::sig_atomic_t interrupted = 0;  // by Ctrl-C: finish the batch and report
 
 #if MAPTREE_FORK
-constexpr unsigned patience = 120;  // seconds for a batch; a problem takes milliseconds
+constexpr unsigned patience = 10;  // seconds; a problem takes milliseconds
 
-// Runs `work` apart and returns what it returned, or how it died.
+// Runs `work` apart and returns what it returned, or how it died; what it prints on the way is
+// noise.
 template <class Work>
-std::string apart(const Work& work, bool quiet) {
+std::string apart(const Work& work, unsigned n_problems = 1) {
   int ends[2];
   if (pipe(ends) != 0) throw std::runtime_error("no pipe");
   std::cout.flush();
@@ -55,9 +56,9 @@ std::string apart(const Work& work, bool quiet) {
   if (child < 0) throw std::runtime_error("no fork");
   if (child == 0) {
     close(ends[0]);
-    if (quiet) dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
+    dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
     std::signal(SIGINT, SIG_IGN);
-    alarm(patience);
+    alarm(patience * n_problems);
     const std::string wrong = work();
     const bool sent = write(ends[1], wrong.data(), wrong.size()) >= 0;
     _exit(sent ? 0 : 1);
@@ -77,7 +78,7 @@ std::string apart(const Work& work, bool quiet) {
 }
 #else
 template <class Work>
-std::string apart(const Work& work, bool) {
+std::string apart(const Work& work, unsigned = 1) {
   return work();
 }
 #endif
@@ -152,7 +153,7 @@ Problem shrink(Problem problem, std::string& wrong) {
   for (bool shrunk = true; shrunk;) {
     shrunk = false;
     for (const Problem& candidate : smaller(problem)) {
-      const std::string still = apart([&] { return fuzz::verify(candidate); }, true);
+      const std::string still = apart([&] { return fuzz::verify(candidate); });
       if (still.empty()) continue;
       problem = candidate;
       wrong = still;
@@ -217,7 +218,7 @@ Problem problem_of(std::uint64_t seed, long number) {
 }
 
 int run(const Arguments& arguments) {
-  constexpr long batch = 25;  // problems a process
+  constexpr unsigned batch = 25;  // problems a process
   std::signal(SIGINT, [](int) { interrupted = 1; });
   auto next_line = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   long done = 0;
@@ -231,12 +232,12 @@ int run(const Arguments& arguments) {
           }
           return std::string();
         },
-        true);
+        batch);
     for (long number = done; number < end; ++number) {
       const Problem problem = problem_of(arguments.seed, number);
       classify(problem);
       if (wrong.empty()) continue;
-      std::string here = apart([&] { return fuzz::verify(problem); }, true);
+      std::string here = apart([&] { return fuzz::verify(problem); });
       if (here.empty()) continue;
       std::cout << "case " << number << " of seed " << arguments.seed << " fails: " << here
                 << "\nshrinking\n";
