@@ -148,6 +148,23 @@ TEST(nothing_depends_on_order_or_on_names) {
   }
 }
 
+TEST(a_greedy_start_is_a_better_first_tree) {
+  Limits limits;
+  limits.max_expansions = 0;
+  int n_better = 0;
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    Problem problem = noisy_tree(seed, 200, 10, 0.1);
+    const Result greedy = run(problem, limits);
+    problem.options.greedy_start = false;
+    const Result leaf = run(problem, limits);
+    CHECK_EQUAL(leaf.tree.feature.size(), 1u);
+    CHECK(greedy.upper <= leaf.upper && greedy.lower >= leaf.lower);
+    CHECK(greedy.upper >= run(problem).upper);
+    if (greedy.upper < leaf.upper) ++n_better;
+  }
+  CHECK(n_better >= 3);  // greed sees nothing where only two tests together tell something
+}
+
 TEST(the_graph_is_ok_all_along) {
   // Graph::is_ok is asserted within the search; without assertions this test says nothing.
   bool asserted = false;
