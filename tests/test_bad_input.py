@@ -47,6 +47,22 @@ X_GOOD = X.copy()
 # The table
 
 
+@pytest.mark.parametrize(
+    ("shape", "remedy"),
+    [
+        ((0, 3), "at least one row"),
+        ((4, 0), "at least one column"),
+        ((4, 2, 2), "rows and columns"),
+    ],
+)
+def test_shapes_that_are_no_table(shape, remedy):
+    refused(ValueError, remedy, X=np.zeros(shape), y=np.zeros(shape[0], dtype=int))
+
+
+def test_a_single_label():
+    refused(ValueError, "single value 3", "one label per row", y=3)
+
+
 def test_masked_values():
     masked = np.ma.masked_array(X_GOOD, mask=False)
     masked[2, 1] = np.ma.masked

@@ -6,10 +6,11 @@ import math
 
 import numpy as np
 import pytest
+import scipy.sparse
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from maptree import Tree, log_posterior
+from maptree import MAPTreeClassifier, Tree, log_posterior
 
 
 def cost_by_definition(tree, node, rows, depth, X, y, alpha, beta, rho):
@@ -158,3 +159,12 @@ def test_a_prior_out_of_range(prior):
     leaf = Tree([-1], [-1], [-1], [[1, 1]])
     with pytest.raises(ValueError, match=next(iter(prior))):
         log_posterior(leaf, [[0], [1]], [0, 1], **prior)
+
+
+def test_the_scorer_says_what_it_takes():
+    X, y = np.array([[0], [1]]), [0, 1]
+    tree = MAPTreeClassifier().fit(X, y).tree_
+    with pytest.raises(TypeError, match="pass a maptree"):
+        log_posterior("x", X, y)
+    with pytest.raises(TypeError, match="toarray"):
+        log_posterior(tree, scipy.sparse.csr_array(X), y)

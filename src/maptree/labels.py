@@ -70,6 +70,10 @@ def _as_column(y: Any, n_rows: int) -> NDArray[Any]:
         objects[:] = y
         plain = _plain(objects)
         labels = plain if plain.dtype.kind == "O" and labels.dtype.kind == "f" else labels
+    if labels.ndim == 0:
+        raise ValueError(
+            f"y should be a 1d array, got the single value {y!r} instead: pass one label per row."
+        )
     if labels.ndim > 2 or (labels.ndim == 2 and labels.shape[1] != 1):
         raise ValueError(
             f"y should be a 1d array, got an array of shape {labels.shape} instead: "

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from scipy.special import gammaln
 
 from maptree.labels import class_numbers
@@ -62,6 +63,12 @@ def log_posterior(
     >>> round(log_posterior(split, X, y), 4)
     -2.5156
     """
+    if not isinstance(tree, Tree):
+        raise TypeError(
+            f"tree is a {type(tree).__name__}: pass a maptree.Tree, such as model.tree_."
+        )
+    if issparse(X):
+        raise TypeError("X is a sparse matrix: pass X.toarray().")
     answers = np.asarray(X)
     if answers.ndim != 2 or answers.shape[0] == 0:
         raise ValueError(f"X has shape {answers.shape}: pass a 0/1 matrix with at least one row.")

@@ -26,6 +26,12 @@ _NO_MISSING = (
     "missing values are not supported in this release. Fill it in or drop the row "
     "(sklearn.impute.SimpleImputer fills)"
 )
+# What scikit-learn says of a shape, and what to do about it.
+_REMEDIES = {
+    "Found array with dim": "Pass a table of rows and columns.",
+    "0 sample(s)": "Pass at least one row.",
+    "0 feature(s)": "Pass at least one column.",
+}
 _NATIVE = {np.dtype(kind) for kind in np.typecodes["AllInteger"] + "?fd"}
 
 
@@ -73,6 +79,9 @@ def read_table(owner: Any, X: Any, *, reset: bool) -> Table:
             raise ValueError(
                 "The rows of X differ in length: pass a table with the same columns in every row."
             ) from None
+        for fault, remedy in _REMEDIES.items():
+            if fault in str(error):
+                raise ValueError(f"{error} {remedy}") from None
         raise
     if values.dtype not in _NATIVE:
         values = values.astype(np.float64)
