@@ -150,13 +150,17 @@ def test_optimum_of_any_problem_with_any_options(
 
 
 def test_traps() -> None:
-    """Bounds that look right and are not: stop in the perfect split, stop after two splits."""
+    """Bounds that look right and are not: stop in the perfect split, stop after two splits, and
+    the optimum of what is left without a group of identical rows.
+    """
     common: dict[str, Any] = {"n_classes": 2, "alpha": 0.95, "beta": 0.5}
     X = np.array([[0, 0], [0, 0], [1, 0], [1, 0], [1, 1], [1, 1]], dtype=np.uint8)
     mixed = Problem(X, np.array([1, 1, 1, 0, 0, 0]), rho=(10.0, 10.0), **common)
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 10, dtype=np.uint8)
     xor = Problem(X, np.array([0, 1, 1, 0] * 10), rho=(2.5, 2.5), **common)
-    for problem, cost in ((mixed, 5.26), (xor, 15.79)):
+    X = np.array([[0, 0]] * 2 + [[1, 0]] * 20 + [[1, 1]] * 20, dtype=np.uint8)
+    group = Problem(X, np.array([0, 1] + [0] * 40), rho=(2.5, 2.5), **common)
+    for problem, cost in ((mixed, 5.26), (xor, 15.79), (group, 9.95)):
         result = solve(problem)
         check_optimal(problem, result)
         assert result.upper == pytest.approx(cost, abs=0.005)
