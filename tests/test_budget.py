@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import maptree.estimator
-from hard import HARD, hard
 from maptree import MAPTreeClassifier, encoding
 from maptree.estimator import TimeLimitWarning
+from samples import HARD, hard
 
 # Time
 

@@ -15,9 +15,9 @@ from itertools import pairwise
 
 import pytest
 
-from hard import HARD, hard
 from maptree import MAPTreeClassifier
 from maptree.progress import Progress, ProgressLine
+from samples import HARD, hard
 
 
 def snapshot(model):

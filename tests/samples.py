@@ -1,0 +1,38 @@
+"""Problems that several test modules fit."""
+
+import numpy as np
+
+from maptree import MAPTreeClassifier
+
+
+def classifier(**params):
+    """A classifier whose result does not depend on the clock."""
+    return MAPTreeClassifier(**({"time_limit": None, "max_expansions": 300} | params))
+
+
+def noisy(n_rows=120, n_columns=8, n_classes=2, seed=0):
+    """A 0/1 table whose labels follow two of its columns, most of the time."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, size=(n_rows, n_columns))
+    y = (X[:, 0] + 2 * (X[:, 1] & X[:, 0])) % n_classes
+    flip = rng.random(n_rows) < 0.15
+    y[flip] = rng.integers(0, n_classes, flip.sum())
+    return X, y
+
+
+def hard(n_rows=500, n_columns=80, seed=0):
+    """Labels that follow nothing: no search ends on this within a test's time."""
+    rng = np.random.default_rng(seed)
+    return rng.integers(0, 2, (n_rows, n_columns)), rng.integers(0, 2, n_rows)
+
+
+# The start of a script that fits it in a process of its own. A program started in the background
+# ignores SIGINT, and so would what it starts.
+HARD = """
+import json, signal, sys, warnings
+signal.signal(signal.SIGINT, signal.default_int_handler)
+import numpy as np
+from maptree import MAPTreeClassifier
+rng = np.random.default_rng(0)
+X, y = rng.integers(0, 2, (500, 80)), rng.integers(0, 2, 500)
+"""
