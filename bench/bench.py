@@ -1,62 +1,87 @@
-"""Measure the search on the CP4IM sets: cost, bound, time, expansions and memory.
+"""Measure the search set by set: cost and bound over time, proof, memory, speed; CART beside it.
 
     python bench/bench.py --limit 10 --sets vote lymph
 
-The sets are read from $MAPTREE_DATA (files NAME.txt.gz: 0/1, the label first); tic-tac-toe is
-generated. A benchmark, not a test: figures depend on the machine and on what else it runs.
+A benchmark, not a test: figures depend on the machine and on what else it runs. README.md in this
+folder says how to read them.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import time
-from pathlib import Path
+import signal
+import sys
+from typing import Any
 
-import numpy as np
-
-from maptree import MAPTreeClassifier
-from maptree.datasets import load_tic_tac_toe
-
-HEADER = "| set | rows | columns | status | cost | lower bound | s | expansions | us each | MB |"
-
-
-def load(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    rows = np.loadtxt(path, dtype=np.uint8)
-    return rows[:, 1:], rows[:, 0]
+import sets
+from maptree.limits import memory_limit
+from measure import Settings, measure
+from report import environment, name_of, output, write
+from table import contradictions, failures, markdown
 
 
-def main() -> None:
+def main() -> int:
+    options = _read_options()
+    names = options.sets
+    settings = Settings(options.limit, options.memory_limit, options.jobs)
+    document: dict[str, Any] = {
+        "environment": environment(),
+        "settings": {
+            "limit": options.limit,
+            "memory limit": options.memory_limit,
+            "jobs": options.jobs,
+        },
+        "sets": len(names),
+        "rows": [],
+    }
+    rows = document["rows"]
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        for number, name in enumerate(names, start=1):
+            row = measure(name, settings, with_cart=True)
+            row.pop("trace", None)
+            row["anchor"] = sets.anchor(name, row.get("rows", 0), row.get("columns", 0))
+            rows.append(row)
+            write(options.out, document, markdown(document))
+            print(f"[{number}/{len(names)}] {_progress(row)}", file=sys.stderr, flush=True)
+    except KeyboardInterrupt:
+        print(f"Interrupted: {len(rows)} of {len(names)} sets measured.", file=sys.stderr)
+    if rows:
+        print(markdown(document))
+        print(f"Written: {options.out}.json and .md", file=sys.stderr)
+    if len(rows) < len(names):
+        return 130
+    return 1 if failures(rows) or contradictions(rows) else 0
+
+
+def _read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--limit", type=float, default=10.0, help="seconds for each set")
-    parser.add_argument("--sets", nargs="*", help="names; all that are found by default")
+    parser.add_argument("--sets", nargs="+", metavar="NAME", help="all that are found by default")
+    parser.add_argument("--limit", type=float, default=60.0, help="seconds for each set (60)")
+    parser.add_argument("--memory-limit", metavar="SIZE", help="such as 500MB; none by default")
+    parser.add_argument("--jobs", type=int, metavar="N", help="n_jobs of the classifier")
+    parser.add_argument("--out", help="where to write, without .json (bench/results/SETTINGS)")
     options = parser.parse_args()
+    options.out = output(
+        options.out, name_of(options.limit, options.sets, options.memory_limit, options.jobs)
+    )
+    try:
+        if options.limit <= 0:
+            raise ValueError(f"--limit {options.limit:g} leaves no time: pass seconds above 0")
+        memory_limit(options.memory_limit)
+        options.sets = sets.choose(options.sets)
+    except ValueError as error:
+        parser.error(str(error))
+    return options
 
-    folder = Path(os.environ.get("MAPTREE_DATA", "."))
-    found = {path.name.removesuffix(".txt.gz"): path for path in folder.glob("*.txt.gz")}
-    names = options.sets or sorted({*found, "tic-tac-toe"})
-    print(HEADER)
-    print("|---|" + "---:|" * 2 + "---|" + "---:|" * 6)
-    for name in names:
-        if name == "tic-tac-toe":
-            data = load_tic_tac_toe()
-            X, y = data.data, data.target
-        elif name in found:
-            X, y = load(found[name])
-        else:
-            parser.error(f"{name}.txt.gz is not in {folder}: set MAPTREE_DATA")
-        started = time.perf_counter()
-        certificate = MAPTreeClassifier(time_limit=options.limit).fit(X, y).certificate_
-        seconds = time.perf_counter() - started
-        print(
-            f"| {name} | {X.shape[0]} | {X.shape[1]} | {certificate.status} "
-            f"| {-certificate.log_posterior:.4f} | {-certificate.log_posterior_bound:.4f} "
-            f"| {seconds:.2f} | {certificate.expansions} "
-            f"| {1e6 * seconds / max(1, certificate.expansions):.1f} "
-            f"| {certificate.peak_bytes / 1e6:.0f} |",
-            flush=True,
-        )
+
+def _progress(row: dict[str, Any]) -> str:
+    if "cost" not in row:
+        return f"{row['set']}: {row['outcome']}"
+    end = "proved" if row["status"] == "optimal" else f"bound {row['lower_bound']:.4f}"
+    failed = "" if row["outcome"] == "measured" else f", then {row['outcome']}"
+    return f"{row['set']}: cost {row['cost']:.4f}, {end}, {row['fit_seconds']:.2f} s{failed}"
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,0 +1,137 @@
+"""What every benchmark's report has: where it was made, files that are never half written."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy
+import sklearn
+
+import maptree
+from maptree import _core
+
+RESULTS = Path(__file__).with_name("results")
+NOTHING = "-"
+
+
+def environment() -> dict[str, Any]:
+    """Describe the machine and the versions; nothing that names a host, a user or a folder."""
+    return {
+        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "processor": _processor(),
+        "cores": _cores(),
+        "load at the start": _load(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "numpy": numpy.__version__,
+        "scikit-learn": sklearn.__version__,
+        "maptree": maptree.__version__,
+        "commit": _commit(),
+        "kernel": _core.kernels()[0],  # the first is the one that is chosen
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() or "unknown"
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else "unknown"
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _load() -> float | None:
+    """The mean number of busy processes in the last minute: near 0 on an idle machine."""
+    return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
+
+
+def _commit() -> str:
+    """The commit, "+" if the sources differ from it."""
+    folder = Path(__file__).resolve().parents[1]
+
+    def git(*words: str) -> str:
+        done = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True)
+        done.check_returncode()
+        return done.stdout.strip()
+
+    try:
+        changed = git("status", "--porcelain", "-uno", "--", ".", ":!bench/results")
+        return git("rev-parse", "--short=12", "HEAD") + ("+" if changed else "")
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def name_of(
+    limit: float, sets: list[str] | None, memory_limit: str | None = None, jobs: object = None
+) -> str:
+    """Return the name of a report that tells its settings.
+
+    >>> name_of(60, None, "500MB", 2), name_of(1, ["vote", "lymph"])
+    ('60s-500MB-jobs2', '1s-vote-lymph')
+    """
+    parts = [f"{limit:g}s"]
+    if memory_limit is not None:
+        parts.append(memory_limit.replace(" ", ""))
+    if jobs is not None:
+        parts.append(f"jobs{jobs}")
+    if sets:
+        parts += sets if len(sets) <= 3 else [f"{len(sets)}sets"]
+    return "-".join(parts)
+
+
+def output(given: str | None, name: str) -> Path:
+    """Return where to write, without the ending."""
+    if given is None:
+        return RESULTS / name
+    return Path(given.removesuffix(".json").removesuffix(".md"))
+
+
+def write(out: Path, document: dict[str, Any], markdown: str) -> None:
+    """Write OUT.json and OUT.md, each whole or not at all."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(document, indent=1, allow_nan=False) + "\n"
+    for ending, content in ((".json", text), (".md", markdown)):
+        path = out.with_name(out.name + ending)
+        unfinished = out.with_name(path.name + ".tmp")
+        unfinished.write_text(content)
+        unfinished.replace(path)
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a Markdown table: the first column to the left, numbers to the right.
+
+    >>> print(table(["set", "cost"], [["vote", "84.46"]]))
+    | set | cost |
+    |---|---:|
+    | vote | 84.46 |
+    """
+    lines = [header, *rows]
+    text = [f"| {' | '.join(line)} |" for line in lines]
+    text.insert(1, "|---|" + "---:|" * (len(header) - 1))
+    return "\n".join(text)
+
+
+def number(value: float | None, decimals: int = 4) -> str:
+    """Return a number for a table; a dash where there is none."""
+    return NOTHING if value is None else f"{value:,.{decimals}f}"
+
+
+def megabytes(value: int | None) -> str:
+    """Return bytes in units of a million."""
+    return number(None if value is None else value / 1e6, 1)
+
+
+def facts(of: dict[str, Any]) -> str:
+    """Return a Markdown list of what is known; what is None is left out."""
+    return "\n".join(f"- {name}: {value}" for name, value in of.items() if value is not None)
