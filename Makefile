@@ -5,6 +5,7 @@
 #   make test    all tests: C++ under sanitizers, then Python
 #   make lint    ruff, mypy, clang-format       make format   apply them
 #   make fuzz    random problems until one fails (Ctrl-C stops)
+#   make bench   measure on the sets in $MAPTREE_DATA, ARGS="--limit 10" (bench/README.md)
 #   make dist    an sdist and a wheel, tried in an empty environment
 #   make clean   remove everything that was made
 
@@ -83,7 +84,7 @@ dist: $(VENV)/.build
 	sh tests/smoke_wheel.sh $(PYTHON) dist
 
 bench: $(VENV)/.built
-	$(BIN)/python bench/bench.py
+	$(BIN)/python bench/bench.py $(ARGS)
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
