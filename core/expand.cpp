@@ -40,9 +40,14 @@ bool Expander::expand(const RowSet& rows, std::size_t depth, Cost upper,
     const Child& child = children_[c];
     if (!child.valid) continue;
     const NodeView::Column& column = view_.columns()[c];
-    out.splits.push_back({column.dataset,
-                          {child.bracket[column.flipped ? 1 : 0].lower,
-                           child.bracket[column.flipped ? 0 : 1].lower}});
+    SplitBounds split;
+    split.column = column.dataset;
+    for (int side = 0; side < 2; ++side) {
+      const Bracket& bracket = child.bracket[column.flipped ? 1 - side : side];
+      split.lower[side] = bracket.lower;
+      split.upper[side] = bracket.upper;
+    }
+    out.splits.push_back(split);
   }
   return true;
 }
@@ -134,6 +139,7 @@ bool Expander::scan_pairs(std::size_t depth, Cost upper,
         }
       }
       split.lower[column.flipped ? 1 - side : side] = lower;
+      split.upper[column.flipped ? 1 - side : side] = upper_of[side];
     }
     out.splits.push_back(split);
     if (upper_of[0] + upper_of[1] < best_total) {
@@ -149,23 +155,26 @@ bool Expander::scan_pairs(std::size_t depth, Cost upper,
   if (out.base + best_total >= out.leaf) return true;
   const NodeView::Column& column = view_.columns()[order_[best_at]];
   out.best = column.dataset;
-  for (int side = 0; side < 2; ++side)
-    out.best_below[column.flipped ? 1 - side : side] =
-        best_below[side].finite() ? split_below(scan, best_at, side, depth, best_below[side])
-                                  : no_column;
+  for (int side = 0; side < 2; ++side) {
+    const int to = column.flipped ? 1 - side : side;
+    out.best_below[to] = no_column;
+    if (best_below[side].finite())
+      out.best_below[to] =
+          split_below(scan, best_at, side, depth, best_below[side], out.best_leaf[to]);
+  }
   return true;
 }
 
 // The scan keeps least values, not where they came from: that is asked for once a node, here.
 // `p` and `q` are positions in the scan; of the columns that reach the target, the first one.
 std::uint32_t Expander::split_below(const PairScan& scan, std::size_t p, int side,
-                                    std::size_t depth, Cost target) {
+                                    std::size_t depth, Cost target, Cost (&leaf)[2]) {
   kernel_.count_with(scan, p);
   view_.count_side(order_[p], side, counts_);
   std::uint32_t found = no_column;
   std::vector<std::int64_t> part(counts_.classes.size());
   for (std::size_t q = 0; q < order_.size(); ++q) {
-    Cost cost;
+    Cost cost[2];
     std::int64_t least = max_total_weight;
     for (int value = 0; value < 2; ++value) {
       // Rows where column p has value `side` and column q has value 1, then 0.
@@ -184,10 +193,13 @@ std::uint32_t Expander::split_below(const PairScan& scan, std::size_t p, int sid
         rows = value == 1 ? ones : counts_.distinct - ones;
       }
       least = std::min(least, weight);
-      cost += posterior_.leaf(part) + (rows > 1 ? posterior_.stop(depth + 2) : Cost(0));
+      cost[value] = posterior_.leaf(part) + (rows > 1 ? posterior_.stop(depth + 2) : Cost(0));
     }
-    if (least < options_.min_samples_leaf || cost != target) continue;
-    found = std::min(found, view_.columns()[order_[q]].dataset);
+    if (least < options_.min_samples_leaf || cost[0] + cost[1] != target) continue;
+    const NodeView::Column& column = view_.columns()[order_[q]];
+    if (column.dataset >= found) continue;
+    found = column.dataset;
+    for (int value = 0; value < 2; ++value) leaf[column.flipped ? 1 - value : value] = cost[value];
   }
   assert(found != no_column && "the scan found a split that is not there");
   return found;

@@ -21,6 +21,7 @@ namespace maptree {
 struct SplitBounds {
   std::uint32_t column = no_column;
   Cost lower[2];
+  Cost upper[2];  // of a leaf or one more split; a hint where rows are not folded
 };
 
 struct Expansion {
@@ -32,6 +33,7 @@ struct Expansion {
   std::uint32_t best = no_column;
   Cost best_upper[2];
   std::uint32_t best_below[2] = {no_column, no_column};  // a child's own split; none: a leaf
+  Cost best_leaf[2][2];                                  // of the two leaves below that
 };
 
 class Expander {
@@ -60,7 +62,7 @@ class Expander {
   bool scan_pairs(std::size_t depth, Cost upper, const std::function<bool(std::int64_t)>& stop,
                   Expansion& out);
   [[nodiscard]] std::uint32_t split_below(const PairScan& scan, std::size_t p, int side,
-                                          std::size_t depth, Cost target);
+                                          std::size_t depth, Cost target, Cost (&leaf)[2]);
 
   const Posterior& posterior_;
   const Bounds& bounds_;
