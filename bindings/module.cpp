@@ -167,6 +167,7 @@ constexpr std::pair<const char*, bool Options::*> switches[] = {
     {"compact", &Options::compact},
     {"pair_expansion", &Options::pair_expansion},
     {"greedy_start", &Options::greedy_start},
+    {"improve", &Options::improve},
     {"distinct_rows_bound", &Options::distinct_rows_bound},
     {"structure_bound", &Options::structure_bound},
     {"equivalent_rows_bound", &Options::equivalent_rows_bound},

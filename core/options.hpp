@@ -27,8 +27,9 @@ struct Options {
   bool structure_bound = true;        // cheapest structure over that many rows (needs the former)
   bool equivalent_rows_bound = true;  // identical rows of several classes (needs fold_rows)
 
-  // A first tree.
+  // Good trees.
   bool greedy_start = true;  // before the search: greedy growth, pruned by the posterior
+  bool improve = true;       // beside the search: look-ahead from the nodes of the best tree
 
   // Graph.
   bool prune = true;             // keep only splits whose bound is below the node's cost
@@ -39,7 +40,7 @@ struct Options {
   static constexpr Options paper() {
     Options options;
     options.fold_columns = options.fold_rows = false;
-    options.compact = options.pair_expansion = options.greedy_start = false;
+    options.compact = options.pair_expansion = options.greedy_start = options.improve = false;
     options.distinct_rows_bound = options.structure_bound = options.equivalent_rows_bound = false;
     options.prune = options.lazy_children = options.free_solved = options.gap_per_minority = false;
     return options;

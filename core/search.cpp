@@ -7,6 +7,7 @@
 
 #include "expand.hpp"
 #include "graph.hpp"
+#include "improve.hpp"
 #include "incumbent.hpp"
 
 namespace maptree {
@@ -23,7 +24,8 @@ class BestFirst {
         posterior_(posterior),
         bounds_(posterior_, data, options),
         expander_(data, posterior_, bounds_, options_),
-        graph_(options_) {}
+        graph_(options_),
+        improver_(data, posterior_, expander_, improver_bytes()) {}
 
   Result run() {
     start();
@@ -40,6 +42,7 @@ class BestFirst {
         break;
       }
       graph_.propagate();
+      improve();
       assert(stats_.expansions % 64 != 0 || graph_.is_ok());
       record();
     }
@@ -63,13 +66,43 @@ class BestFirst {
     ++stats_.subproblems;
     if (options_.greedy_start) {
       Incumbent greedy(data_, posterior_, bounds_, options_, expander_.view());
-      incumbent_cost_ = greedy.grow(poll_, incumbent_);
+      Tree tree;
+      const Cost cost = greedy.grow(poll_, tree);
+      improver_.offer(tree, cost);
     }
     record();
   }
 
-  // The graph's tree, or the one that came before it.
-  [[nodiscard]] Cost upper() const { return std::min(graph_[root_].upper, incumbent_cost_); }
+  // Half of the work while it pays; less once most of its time brought nothing.
+  void improve() {
+    const bool pays = improver_.work() < 4 * improver_.last_gain() + slice;
+    if (!options_.improve || improver_.exhausted() ||
+        improver_.work() * (pays ? 1 : 8) > work_ - improver_.work())
+      return;
+    if (graph_[root_].upper < improver_.cost()) {
+      Tree tree;
+      Subset all;
+      all.rows = data_.all_rows();
+      build(root_, all, tree);
+      improver_.offer(tree, graph_[root_].upper);
+    }
+    improver_.improve(slice, poll_);
+  }
+
+  [[nodiscard]] std::size_t improver_bytes() const {
+    constexpr std::size_t ample = std::size_t{1} << 26;
+    const std::int64_t limit = control_.limits().memory_bytes;
+    if (!options_.improve) return 0;
+    if (limit < 0) return ample;
+    const std::size_t taken =
+        data_.bytes() + posterior_.bytes() + bounds_.bytes() + expander_.bytes();
+    return limit < static_cast<std::int64_t>(taken)
+               ? 0
+               : std::min(ample, (static_cast<std::size_t>(limit) - taken) / 8);
+  }
+
+  // The graph's tree, or the improver's.
+  [[nodiscard]] Cost upper() const { return std::min(graph_[root_].upper, improver_.cost()); }
   [[nodiscard]] bool solved() const { return graph_[root_].lower == upper(); }
 
   bool limit_reached(Status& status) {
@@ -90,7 +123,7 @@ class BestFirst {
 
   [[nodiscard]] std::size_t bytes() const {
     return data_.bytes() + posterior_.bytes() + bounds_.bytes() + expander_.bytes() +
-           graph_.bytes() + path_.size() * data_.n_words() * sizeof(Word) +
+           graph_.bytes() + improver_.bytes() + path_.size() * data_.n_words() * sizeof(Word) +
            stats_.trace.capacity() * sizeof(stats_.trace[0]);
   }
 
@@ -98,7 +131,8 @@ class BestFirst {
   // entries of the trace.
   [[nodiscard]] std::size_t growth() const {
     const auto& trace = stats_.trace;
-    return graph_.growth(data_.n_columns()) + 2 * data_.n_words() * sizeof(Word) +
+    return graph_.growth(data_.n_columns()) + improver_.growth() +
+           2 * data_.n_words() * sizeof(Word) +
            (trace.size() + 2 <= trace.capacity() ? 0 : (2 * trace.size() + 2) * sizeof(trace[0]));
   }
 
@@ -280,8 +314,8 @@ class BestFirst {
     stats_.lower = graph_[root_].lower;
     stats_.upper = upper();
     stats_.proved_depth = proved_depth();
-    if (incumbent_cost_ < graph_[root_].upper) {
-      stats_.tree = std::move(incumbent_);
+    if (improver_.cost() < graph_[root_].upper) {
+      stats_.tree = improver_.tree();
     } else {
       Subset all;
       all.rows = data_.all_rows();
@@ -302,10 +336,12 @@ class BestFirst {
   const Bounds bounds_;
   Expander expander_;
   Graph graph_;
+  Improver improver_;
   OrId root_ = OrId::none;
-  Tree incumbent_;  // while it is cheaper than the graph's tree
-  Cost incumbent_cost_ = Cost::infinity();
+  static constexpr std::int64_t slice = 1'000'000;  // of work, at a time
+  std::int64_t work_ = 0;                           // counted so far, the improver's included
   const std::function<bool(std::int64_t)> poll_ = [this](std::int64_t work) {
+    work_ += work;
     return control_.stop(work, [this] { return progress(); });
   };
   std::vector<Subset> path_;  // by depth

@@ -28,6 +28,7 @@ const std::vector<Switch> switches = {
     {"free_solved", &Options::free_solved},
     {"gap_per_minority", &Options::gap_per_minority},
     {"greedy_start", &Options::greedy_start},
+    {"improve", &Options::improve},
 };
 
 namespace {

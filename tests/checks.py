@@ -27,6 +27,7 @@ SWITCHES = (
     "structure_bound",
     "gap_per_minority",
     "greedy_start",
+    "improve",
     "free_solved",
 )
 

@@ -50,6 +50,7 @@ class Options:
         compact: bool = True,
         pair_expansion: bool = True,
         greedy_start: bool = True,
+        improve: bool = True,
         prune: bool = True,
         lazy_children: bool = True,
         distinct_rows_bound: bool = True,
@@ -73,6 +74,8 @@ class Options:
     def pair_expansion(self) -> bool: ...
     @property
     def greedy_start(self) -> bool: ...
+    @property
+    def improve(self) -> bool: ...
     @property
     def prune(self) -> bool: ...
     @property
