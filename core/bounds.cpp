@@ -22,7 +22,9 @@ Cost cheapest_parts(const Skeleton& below, std::int32_t rows) {
 }  // namespace
 
 Bounds::Bounds(const Posterior& posterior, const Dataset& data, const Options& options)
-    : posterior_(posterior), min_leaf_(static_cast<std::int32_t>(options.min_samples_leaf)) {
+    : posterior_(posterior),
+      min_leaf_(static_cast<std::int32_t>(options.min_samples_leaf)),
+      max_depth_(options.max_depth) {
   const bool distinct = options.distinct_rows_bound && data.rows_folded();
   const bool structure = options.structure_bound && distinct;
   const std::size_t depths = posterior.max_depth() + 1;
@@ -34,12 +36,11 @@ Bounds::Bounds(const Posterior& posterior, const Dataset& data, const Options& o
     level.stop_upper = posterior.stop(d);
     level.stop_lower = distinct ? posterior.stop(d) : Cost(0);
     level.floor.fill(Cost::infinity().units());
-    const bool may_split = options.max_depth < 0 || d < static_cast<std::size_t>(options.max_depth);
     Skeleton here{};
     for (std::int32_t rows = floor_cap; rows >= 2; --rows) {
       const auto r = static_cast<std::size_t>(rows);
       Cost split = Cost::infinity();
-      if (may_split) {
+      if (may_split(d)) {
         split = posterior.split(d);
         // A split needs a column that varies, so log_columns is asked for 1 at least; the table
         // ends at the number of features, beyond which fewer distinct rows exist anyway.

@@ -58,6 +58,10 @@ class Bounds {
   [[nodiscard]] const LevelBounds& level(std::size_t depth) const {
     return levels_[depth < levels_.size() ? depth : levels_.size() - 1];
   }
+  // Whether a node at this depth may be split.
+  [[nodiscard]] bool may_split(std::size_t depth) const {
+    return max_depth_ < 0 || depth < static_cast<std::size_t>(max_depth_);
+  }
   // The bounds of the header comment for one set; the pair kernel computes the same for many.
   [[nodiscard]] Bracket bracket(const SetCounts& set, std::size_t depth) const;
   // A lower bound on every tree.
@@ -72,6 +76,7 @@ class Bounds {
  private:
   const Posterior& posterior_;
   std::int32_t min_leaf_;
+  std::int64_t max_depth_;
   std::vector<LevelBounds> levels_;
   std::vector<Cost> group_floor_;
   Cost root_lower_;

@@ -20,6 +20,7 @@ struct Limits {
   double seconds = std::numeric_limits<double>::infinity();  // from the construction of Control
   std::int64_t max_expansions = -1;                          // -1 = none
   std::int64_t memory_bytes = -1;                            // -1 = none
+  std::int64_t threads = 1;
   double poll_seconds = 0.05;                                // between calls of the monitor
 };
 
@@ -69,6 +70,7 @@ class Control {
     }
     return stopped_;
   }
+  [[nodiscard]] bool stopped() const { return stopped_; }
   [[nodiscard]] Status reason() const { return reason_; }
 
  private:

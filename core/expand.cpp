@@ -8,7 +8,8 @@ namespace maptree {
 Expander::Expander(const Dataset& data, const Posterior& posterior, const Bounds& bounds,
                    const Options& options)
     : posterior_(posterior),
-      bounds_(bounds),
+      root_bounds_(&bounds),
+      bounds_(&bounds),
       options_(options),
       rows_folded_(data.rows_folded()),
       kernel_(pair_kernel(options.kernel)),
@@ -19,8 +20,9 @@ Expander::Expander(const Dataset& data, const Posterior& posterior, const Bounds
   }
 }
 
-bool Expander::expand(const RowSet& rows, std::size_t depth, Cost upper,
+bool Expander::expand(const Bounds& bounds, const RowSet& rows, std::size_t depth, Cost upper,
                       const std::function<bool(std::int64_t)>& stop, Expansion& out) {
+  bounds_ = &bounds;
   view_.load(rows);
   out.varying = view_.varying();
   out.splits.clear();
@@ -29,9 +31,7 @@ bool Expander::expand(const RowSet& rows, std::size_t depth, Cost upper,
                                          view_.total().classes.end());
   out.leaf = posterior_.leaf(counts) + (out.varying > 0 ? posterior_.stop(depth) : Cost(0));
   out.base = posterior_.split(depth) + posterior_.log_columns(out.varying);
-  const bool may_split =
-      options_.max_depth < 0 || depth < static_cast<std::size_t>(options_.max_depth);
-  if (out.varying == 0 || !may_split) return true;
+  if (out.varying == 0 || !bounds.may_split(depth)) return true;
 
   if (!look_at_children(depth, stop, out)) return false;
   if (options_.pair_expansion) return scan_pairs(depth, upper, stop, out);
@@ -64,7 +64,7 @@ bool Expander::look_at_children(std::size_t depth, const std::function<bool(std:
     for (int side = 0; side < 2; ++side) {
       view_.count_side(c, side, counts_);
       child.valid = child.valid && counts_.weight >= options_.min_samples_leaf;
-      child.bracket[side] = bounds_.bracket(counts_, depth + 1);
+      child.bracket[side] = bounds_->bracket(counts_, depth + 1);
       child.likelihood[side] =
           child.bracket[side].upper - (counts_.distinct > 1 ? posterior_.stop(depth + 1) : Cost(0));
       child.bound += child.bracket[side].lower;
@@ -85,9 +85,8 @@ bool Expander::scan_pairs(std::size_t depth, Cost upper,
   for (std::uint32_t c = 0; c < children_.size(); ++c)
     if (!children_[c].valid || children_[c].bound > std::min(upper, out.leaf)) order_.push_back(c);
 
-  const bool children_may_split =
-      options_.max_depth < 0 || depth + 1 < static_cast<std::size_t>(options_.max_depth);
-  const LevelBounds& below = bounds_.level(depth + 2);
+  const bool children_may_split = bounds_->may_split(depth + 1);
+  const LevelBounds& below = bounds_->level(depth + 2);
   PairScan& scan = view_.arrange(order_);
   scan.rising = posterior_.rising_table();
   scan.mixed = mixed_.data();

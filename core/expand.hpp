@@ -44,6 +44,11 @@ class Expander {
   // `upper` is a cost known to be reached on these rows: splits bounded above it need no look.
   // `stop(work)` is polled; when it says true the result is void and false is returned.
   bool expand(const RowSet& rows, std::size_t depth, Cost upper,
+              const std::function<bool(std::int64_t)>& stop, Expansion& out) {
+    return expand(*root_bounds_, rows, depth, upper, stop, out);
+  }
+  // Under other bounds: those of trees that are not deeper than some limit.
+  bool expand(const Bounds& bounds, const RowSet& rows, std::size_t depth, Cost upper,
               const std::function<bool(std::int64_t)>& stop, Expansion& out);
   [[nodiscard]] std::size_t bytes() const { return view_.bytes(); }
   // Scratch memory that others may use between expansions.
@@ -65,7 +70,8 @@ class Expander {
                                           std::size_t depth, Cost target, Cost (&leaf)[2]);
 
   const Posterior& posterior_;
-  const Bounds& bounds_;
+  const Bounds* root_bounds_;
+  const Bounds* bounds_;  // of the expansion under way
   const Options& options_;
   const bool rows_folded_;
   const PairKernel& kernel_;

@@ -31,7 +31,11 @@ struct Options {
   bool greedy_start = true;  // before the search: greedy growth, pruned by the posterior
   bool improve = true;       // beside the search: look-ahead from the nodes of the best tree
 
-  // Graph.
+  // The way to a proof.
+  bool depth_first = true;   // raise bounds depth first in bounded memory, not over a graph
+  bool graded_proof = true;  // also prove that no tree of depth 3, 4, ... is cheaper (depth_first)
+
+  // Graph (without depth_first).
   bool prune = true;             // keep only splits whose bound is below the node's cost
   bool lazy_children = true;     // a child enters the table when a descent steps into it
   bool free_solved = true;       // a solved node gives back what its solution does not need
@@ -42,6 +46,7 @@ struct Options {
     options.fold_columns = options.fold_rows = false;
     options.compact = options.pair_expansion = options.greedy_start = options.improve = false;
     options.distinct_rows_bound = options.structure_bound = options.equivalent_rows_bound = false;
+    options.depth_first = options.graded_proof = false;
     options.prune = options.lazy_children = options.free_solved = options.gap_per_minority = false;
     return options;
   }

@@ -1,0 +1,320 @@
+#include "prover.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+
+namespace maptree {
+
+namespace {
+
+// Bounds are raised by so much at a time: less means more walking, more means that a turn may
+// spend on one child what the other would have given for less.
+const Cost turn = Cost::nearest(1.0);
+
+Options limited(Options options, std::uint32_t depth_limit) {
+  options.max_depth = depth_limit == no_limit ? -1 : static_cast<std::int64_t>(depth_limit);
+  return options;
+}
+
+}  // namespace
+
+Proof::Proof(const Dataset& data, const Posterior& posterior, const Options& options,
+             std::uint32_t depth_limit)
+    : limit(depth_limit), bounds(posterior, data, limited(options, depth_limit)) {}
+
+void Proof::note(Cost lower) {
+  if (noted_work_[1] != 0 && work < 2 * noted_work_[1]) return;
+  noted_work_[0] = noted_work_[1];
+  noted_[0] = noted_[1];
+  noted_work_[1] = std::max<std::int64_t>(work, 1);
+  noted_[1] = lower;
+}
+
+double Proof::forecast(Cost lower, Cost goal) const {
+  if (noted_work_[0] == 0) return std::numeric_limits<double>::infinity();
+  const double doublings = std::log2(double(work) / double(noted_work_[0]));
+  const double rise = (lower - noted_[0]).nats() / std::max(doublings, 1.0);
+  if (rise <= 0) return std::numeric_limits<double>::infinity();
+  return double(work) * (std::exp2(std::min(500.0, (goal - lower).nats() / rise)) - 1);
+}
+
+bool Desk::make_room(std::size_t n_splits, const std::function<bool(std::int64_t)>& stop) {
+  const auto fits = [&] {
+    return memory < 0 || store.bytes() + store.growth(n_splits) <= static_cast<std::size_t>(memory);
+  };
+  if (fits()) return true;
+  std::vector<NodeId> all;
+  for (const std::vector<NodeId>* one : pinned) all.insert(all.end(), one->begin(), one->end());
+  ++collections;
+  if (!store.collect(all, store.live() / 2, stop)) {
+    broken = true;
+    return false;
+  }
+  if (fits()) return true;
+  out_of_memory = true;
+  return false;
+}
+
+Prover::Prover(const Dataset& data, const Posterior& posterior, Expander& expander, Desk& desk)
+    : data_(data), posterior_(posterior), expander_(expander), desk_(desk), store_(desk.store) {
+  counts_.resize(static_cast<std::size_t>(data.n_classes()));
+  desk_.pinned.push_back(&pins_);
+}
+
+Prover::~Prover() { std::erase(desk_.pinned, &pins_); }
+
+std::size_t Prover::bytes() const {
+  return path_.size() * data_.n_words() * sizeof(Word) + pins_.capacity() * sizeof(NodeId);
+}
+
+RowSet& Prover::rows_at(std::size_t depth) {
+  if (path_.size() <= depth) path_.resize(depth + 1);
+  return path_[depth];
+}
+
+Prover::Measure Prover::measure(const RowSet& rows, std::size_t depth) {
+  const std::int64_t distinct = data_.count(rows, counts_);
+  std::int64_t weight = 0;
+  for (const std::int64_t c : counts_) weight += c;
+  const bool varies = data_.rows_folded() ? distinct > 1 : data_.varying_columns(rows) > 0;
+  return {posterior_.leaf(counts_) + (varies ? posterior_.stop(depth) : Cost(0)),
+          static_cast<std::uint32_t>(weight)};
+}
+
+bool Prover::advance(std::unique_lock<std::mutex>& lock, Proof& proof, Cost goal,
+                     std::int64_t work, const std::function<bool(std::int64_t)>& stop) {
+  proof_ = &proof;
+  lock_ = &lock;
+  work_left_ = work;
+  stopped_ = false;
+  poll_ = [this, &stop](std::int64_t done) {
+    work_left_ -= done;
+    if (stop(done)) stopped_ = true;
+    return stopped_;
+  };
+  RowSet& all = rows_at(0);
+  if (all.n_words() == 0) all = data_.all_rows();
+  if (proof.root == NodeId::none) {
+    const Measure m = measure(all, 0);
+    proof.root = store_.intern({data_.key(all), 0, proof.limit}, proof.bounds.root_lower(), m.leaf,
+                               m.weight);
+  }
+  ++proof.users;
+  const StoreNode& root = store_[proof.root];
+  Outcome outcome = Outcome::reached;
+  while (outcome == Outcome::reached && root.lower < std::min(goal, root.upper))
+    outcome = raise(proof.root, 0, std::min(goal, root.lower + turn));
+  --proof.users;
+  proof.work += work - work_left_;
+  proof.note(root.lower);
+  // All that is left is being looked at by others.
+  if (outcome == Outcome::taken) desk_.changed.wait_for(lock, std::chrono::milliseconds(1));
+  return outcome == Outcome::reached;
+}
+
+Prover::Outcome Prover::raise(NodeId id, std::size_t depth, Cost target) {
+  StoreNode& node = store_[id];
+  pins_.push_back(id);
+  const std::int64_t looks_before = looks_;
+  const Cost before = node.lower;
+  Outcome outcome = Outcome::reached;
+  Place tried{Cost(-1), 0};  // splits up to here are in others' hands
+  for (;;) {
+    const Cost goal = std::min(target, node.upper);
+    if (node.lower >= goal) break;
+    const bool halt = stopped_ || work_left_ <= 0;
+    if (!node.expanded) {
+      outcome = halt ? Outcome::stopped : node.busy ? Outcome::taken : look(id, depth);
+      if (outcome != Outcome::reached) break;
+      continue;
+    }
+    // The least split, and the least of those that nobody else has taken up.
+    Cost least = Cost::infinity();
+    Place next{Cost::infinity(), 0};
+    SplitRecord* chosen = nullptr;
+    node.for_each_split([&](SplitRecord& split) {
+      const Place place{split.total(), split.column};
+      least = std::min(least, place.total);
+      if (place > tried && place < next) {
+        next = place;
+        chosen = &split;
+      }
+    });
+    node.lower = std::max(node.lower, std::min(node.upper, node.base + least));
+    if (node.lower >= goal) break;
+    if (halt) {
+      outcome = Outcome::stopped;
+      break;
+    }
+    if (chosen == nullptr || node.base + next.total >= goal) {
+      outcome = Outcome::taken;
+      break;
+    }
+    const Outcome below = raise_split(id, *chosen, depth, goal - node.base);
+    if (below == Outcome::stopped) continue;  // notes what was reached, and ends
+    tried = below == Outcome::taken ? next : Place{Cost(-1), 0};
+  }
+  pins_.pop_back();
+  if (node.solved() && node.n_splits > 1) store_.close(id);
+  const std::int64_t looks = looks_ - looks_before;
+  node.effort = static_cast<std::uint32_t>(
+      std::min<std::int64_t>(UINT32_MAX, static_cast<std::int64_t>(node.effort) + looks));
+  if (looks > 0)
+    node.price =
+        static_cast<float>(double(looks) / std::max((node.lower - before).nats(), 1e-3));
+  return outcome;
+}
+
+// The split lives as long as its node is not solved; everything else may change whenever the lock
+// is let go, so it is read anew.
+Prover::Outcome Prover::raise_split(NodeId id, SplitRecord& split, std::size_t depth,
+                                    Cost target) {
+  StoreNode& node = store_[id];
+  const std::uint32_t column = split.column;
+  bool taken[2] = {false, false};
+  for (;;) {
+    if (!split.attached()) {
+      attach(node, split, depth);
+      if (node.solved()) return Outcome::reached;
+    }
+    StoreNode* child[2] = {&store_[split.child[0]], &store_[split.child[1]]};
+    for (int side = 0; side < 2; ++side) split.lower[side] = child[side]->lower;
+    const Cost upper = node.base + child[0]->upper + child[1]->upper;
+    if (upper < node.upper) {
+      node.upper = upper;
+      if (node.best != column) node.below[0] = node.below[1] = no_column;
+      node.best = column;
+      node.lower = std::min(node.lower, upper);
+      target = std::min(target, upper - node.base);
+    }
+    if (split.total() >= target || (child[0]->solved() && child[1]->solved()))
+      return Outcome::reached;
+
+    const bool open[2] = {!child[0]->solved() && !taken[0], !child[1]->solved() && !taken[1]};
+    if (!open[0] && !open[1]) return Outcome::taken;
+    int side = open[1] ? 1 : 0;
+    if (open[0] && open[1]) {
+      // The cheaper nat; of two that are not known, the smaller set of rows.
+      const float price[2] = {child[0]->price, child[1]->price};
+      side = price[0] < price[1] || (price[0] == price[1] && child[0]->weight < child[1]->weight)
+                 ? 0
+                 : 1;
+    }
+    const Cost goal = std::min(split.lower[side] + turn, target - split.lower[1 - side]);
+    const NodeId next = split.child[side];
+    RowSet& rows = rows_at(depth + 1);  // may move the others
+    rows.assign_side(path_[depth], data_.column(column), side);
+    const Outcome outcome = raise(next, depth + 1, goal);
+    if (node.solved()) return Outcome::reached;  // by somebody else: the split may be gone
+    if (outcome == Outcome::stopped) {
+      if (split.attached()) split.lower[side] = std::max(split.lower[side], store_[next].lower);
+      return outcome;
+    }
+    taken[side] = outcome == Outcome::taken;
+    if (outcome == Outcome::reached) taken[0] = taken[1] = false;
+  }
+}
+
+void Prover::attach(StoreNode& node, SplitRecord& split, std::size_t depth) {
+  const std::uint32_t column = split.column;
+  const RowKey whole = node.key.rows;
+  RowKey keys[2];
+  Measure measures[2];
+  lock_->unlock();
+  // One key gives the other: the children part the rows.
+  for (int side = 1; side >= 0; --side) {
+    part_.assign_side(path_[depth], data_.column(column), side);
+    if (side == 1) {
+      keys[1] = data_.key(part_);
+      keys[0] = whole;
+      keys[0] ^= keys[1];
+    }
+    measures[side] = measure(part_, depth + 1);
+  }
+  lock_->lock();
+  if (node.solved() || split.attached()) return;
+  for (int side = 0; side < 2; ++side)
+    split.child[side] =
+        store_.intern({keys[side], static_cast<std::uint32_t>(depth) + 1, proof_->limit},
+                      split.lower[side], measures[side].leaf, measures[side].weight);
+}
+
+Prover::Outcome Prover::look(NodeId id, std::size_t depth) {
+  StoreNode& node = store_[id];
+  if (desk_.max_expansions >= 0 && desk_.expansions >= desk_.max_expansions) {
+    desk_.out_of_expansions = stopped_ = true;
+    return Outcome::stopped;
+  }
+  ++desk_.expansions;
+  const Cost upper = node.upper;
+  node.busy = true;
+  lock_->unlock();
+  const bool whole =
+      expander_.expand(proof_->bounds, path_[depth], depth, upper, poll_, expansion_);
+  lock_->lock();
+  node.busy = false;
+  desk_.changed.notify_all();
+  if (!whole) {
+    --desk_.expansions;
+    return Outcome::stopped;
+  }
+  if (!desk_.make_room(expansion_.splits.size(), poll_)) {
+    stopped_ = true;
+    return Outcome::stopped;
+  }
+  ++looks_;
+  store_.open(id, expansion_);
+  return Outcome::reached;
+}
+
+void Prover::read_tree(const Proof& proof, Tree& tree) {
+  build(proof.root, data_.all_rows(), 0, tree);
+}
+
+void Prover::build(NodeId id, const RowSet& rows, std::size_t depth, Tree& tree) {
+  data_.count(rows, counts_);
+  const std::int32_t at = add_node(tree, counts_);
+  const StoreNode& node = store_[id];
+  if (node.best == no_column) return;
+  tree.feature[static_cast<std::size_t>(at)] = static_cast<std::int32_t>(data_.original(node.best));
+  const SplitRecord* best = nullptr;
+  node.for_each_split([&](const SplitRecord& split) {
+    if (split.column == node.best && split.attached()) best = &split;
+  });
+  RowSet part;
+  for (int side = 0; side < 2; ++side) {
+    part.assign_side(rows, data_.column(node.best), side);
+    (side == 0 ? tree.left : tree.right)[static_cast<std::size_t>(at)] =
+        static_cast<std::int32_t>(tree.feature.size());
+    if (best != nullptr && store_[best->child[side]].upper <= below_cost(node.below[side], part, depth + 1))
+      build(best->child[side], part, depth + 1, tree);
+    else
+      build_below(node.below[side], part, tree);
+  }
+}
+
+Cost Prover::below_cost(std::uint32_t column, const RowSet& rows, std::size_t depth) {
+  if (column == no_column) return measure(rows, depth).leaf;
+  Cost cost = posterior_.split(depth) + posterior_.log_columns(data_.varying_columns(rows));
+  for (int side = 0; side < 2; ++side) {
+    part_.assign_side(rows, data_.column(column), side);
+    cost += measure(part_, depth + 1).leaf;
+  }
+  return cost;
+}
+
+void Prover::build_below(std::uint32_t column, const RowSet& rows, Tree& tree) {
+  data_.count(rows, counts_);
+  const auto at = static_cast<std::size_t>(add_node(tree, counts_));
+  if (column == no_column) return;
+  tree.feature[at] = static_cast<std::int32_t>(data_.original(column));
+  for (int side = 0; side < 2; ++side) {
+    part_.assign_side(rows, data_.column(column), side);
+    data_.count(part_, counts_);
+    (side == 0 ? tree.left : tree.right)[at] = add_node(tree, counts_);
+  }
+}
+
+}  // namespace maptree

@@ -1,0 +1,103 @@
+#include "schedule.hpp"
+
+#include <algorithm>
+
+namespace maptree {
+
+namespace {
+
+constexpr double far_nearer = 4;        // a proof by depth must be so much nearer to come first
+constexpr std::int64_t second_share = 8;  // one part in so many for the other one
+
+std::uint32_t limit_of(const Options& options) {
+  return options.max_depth < 0 ? no_limit : static_cast<std::uint32_t>(options.max_depth);
+}
+
+}  // namespace
+
+Schedule::Schedule(const Dataset& data, const Posterior& posterior, const Options& options,
+                   std::int64_t max_expansions)
+    : data_(data),
+      posterior_(posterior),
+      options_(options),
+      whole_(data, posterior, options, limit_of(options)) {
+  desk_.max_expansions = max_expansions;
+}
+
+void Schedule::set_goal(Cost goal) {
+  goal_ = goal;
+  settle();
+}
+
+bool Schedule::is_open(const Proof& proof) const {
+  if (proof.root == NodeId::none) return true;
+  return !root(proof).solved() && root(proof).lower < goal_;
+}
+
+Cost Schedule::lower() const {
+  return whole_.root == NodeId::none ? whole_.bounds.root_lower() : root(whole_).lower;
+}
+
+bool Schedule::is_over() const {
+  return desk_.out_of_memory || desk_.out_of_expansions || desk_.broken || !is_open(whole_);
+}
+
+Proof& Schedule::choose() {
+  // The first look at everything is also the proof for the smallest depths.
+  if (graded_ == nullptr || !is_open(*graded_)) return whole_;
+  if (!is_open(whole_)) return *graded_;
+  const double for_all = whole_.forecast(lower(), goal_);
+  const double for_depth =
+      graded_->root == NodeId::none ? 0 : graded_->forecast(root(*graded_).lower, goal_);
+  const bool depth_first = for_depth * far_nearer < for_all;
+  const std::int64_t second = depth_first ? whole_work_ : graded_work_;
+  const bool turn_of_second = second * second_share < work_done();
+  return depth_first != turn_of_second ? *graded_ : whole_;
+}
+
+void Schedule::work(Prover& prover, std::unique_lock<std::mutex>& lock, std::int64_t work,
+                    const std::function<bool(std::int64_t)>& stop) {
+  Proof& proof = choose();
+  const std::int64_t before = proof.work;
+  prover.advance(lock, proof, goal_, work, stop);
+  (&proof == &whole_ ? whole_work_ : graded_work_) += proof.work - before;
+  settle();
+}
+
+void Schedule::settle() {
+  if (desk_.broken) return;
+  std::erase_if(done_, [this](const std::unique_ptr<Proof>& proof) {
+    if (proof->users > 0) return false;
+    desk_.store.forget(proof->limit);
+    return true;
+  });
+  if (!options_.graded_proof || whole_.root == NodeId::none || !root(whole_).expanded) return;
+  // One look at the root tells all trees of depth two (one, where rows are not folded).
+  if (proved_depth_ == 0 && options_.pair_expansion) proved_depth_ = data_.rows_folded() ? 2 : 1;
+  if (graded_ != nullptr && graded_->root != NodeId::none && root(*graded_).lower >= goal_) {
+    proved_depth_ = graded_->limit;
+    done_.push_back(std::move(graded_));
+  }
+  const auto next = static_cast<std::uint32_t>(proved_depth_ + 1);
+  const bool makes_sense = next < limit_of(options_) && next < posterior_.max_depth();
+  if (graded_ == nullptr && makes_sense)
+    graded_ = std::make_unique<Proof>(data_, posterior_, options_, next);
+}
+
+bool Schedule::read_cheaper(Prover& prover, Tree& tree) {
+  if (desk_.broken) return false;
+  const Proof* best = nullptr;
+  for (const Proof* proof : {static_cast<const Proof*>(&whole_),
+                             static_cast<const Proof*>(graded_.get())}) {
+    if (proof == nullptr || proof->root == NodeId::none || root(*proof).upper >= goal_) continue;
+    if (best == nullptr || root(*proof).upper < root(*best).upper) best = proof;
+  }
+  if (best != nullptr) prover.read_tree(*best, tree);
+  return best != nullptr;
+}
+
+std::size_t Schedule::bytes() const {
+  return desk_.store.bytes() + (graded_ == nullptr ? 1 : 2 + done_.size()) * whole_.bounds.bytes();
+}
+
+}  // namespace maptree
