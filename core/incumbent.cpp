@@ -2,11 +2,19 @@
 
 namespace maptree {
 
+namespace {
+
+// Levels to grow on without a gain. Noise can be split to the last row and never pays; splits that
+// pay together only are for the look-ahead to find.
+constexpr int patience = 2;
+
+}  // namespace
+
 Cost Incumbent::grow(const std::function<bool(std::int64_t)>& stop, Tree& tree) {
-  return grow_node(data_.all_rows(), 0, stop, tree);
+  return grow_node(data_.all_rows(), 0, patience, stop, tree);
 }
 
-Cost Incumbent::grow_node(const RowSet& rows, std::size_t depth,
+Cost Incumbent::grow_node(const RowSet& rows, std::size_t depth, int hope,
                           const std::function<bool(std::int64_t)>& stop, Tree& tree) {
   std::vector<std::int64_t> counts(static_cast<std::size_t>(data_.n_classes()));
   const std::int64_t distinct = data_.count(rows, counts);
@@ -20,15 +28,17 @@ Cost Incumbent::grow_node(const RowSet& rows, std::size_t depth,
 
   view_.load(rows);
   const Cost base = posterior_.split(depth) + posterior_.log_columns(view_.varying());
-  const std::uint32_t column = choose(depth, base, leaf, stop);
-  if (column == no_column) return leaf;
+  Cost leaves;
+  const std::uint32_t column = choose(depth, base, leaf, stop, leaves);
+  hope = base + leaves < leaf ? patience : hope - 1;
+  if (column == no_column || hope < 0) return leaf;
 
   Cost cost = base;
   RowSet part;
   for (int side = 0; side < 2; ++side) {
     part.assign_side(rows, data_.column(column), side);
     const auto child = static_cast<std::int32_t>(tree.feature.size());
-    cost += grow_node(part, depth + 1, stop, tree);
+    cost += grow_node(part, depth + 1, hope, stop, tree);
     (side == 0 ? tree.left : tree.right)[static_cast<std::size_t>(at)] = child;
   }
   if (cost < leaf) {
@@ -40,7 +50,7 @@ Cost Incumbent::grow_node(const RowSet& rows, std::size_t depth,
 }
 
 std::uint32_t Incumbent::choose(std::size_t depth, Cost base, Cost leaf,
-                                const std::function<bool(std::int64_t)>& stop) {
+                                const std::function<bool(std::int64_t)>& stop, Cost& leaves) {
   const std::int64_t work = 20 * data_.n_classes() + 40;
   std::uint32_t best = no_column;
   Cost least = Cost::infinity();
@@ -59,6 +69,7 @@ std::uint32_t Incumbent::choose(std::size_t depth, Cost base, Cost leaf,
     least = likelihood;
     best = view_.columns()[c].dataset;
   }
+  leaves = least;
   return best;
 }
 

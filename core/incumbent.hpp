@@ -1,7 +1,8 @@
 // Incumbent: a good tree at once, so that short limits have something to return.
 //
 // Greedy growth with the posterior as the judge: at every node the split whose two leaves are the
-// likeliest, as long as the bounds leave it a chance against the lone leaf; on the way back
+// likeliest, as long as the bounds leave it a chance against the lone leaf and the last levels
+// brought something; on the way back
 // a split is kept only where it costs less than the leaf. A few node views, no graph.
 #pragma once
 
@@ -26,11 +27,13 @@ class Incumbent {
   Cost grow(const std::function<bool(std::int64_t)>& stop, Tree& tree);
 
  private:
-  Cost grow_node(const RowSet& rows, std::size_t depth,
+  // `hope`: on how many levels more a split need not pay at once.
+  Cost grow_node(const RowSet& rows, std::size_t depth, int hope,
                  const std::function<bool(std::int64_t)>& stop, Tree& tree);
-  // The likeliest split of the view's rows that may beat `leaf`; none: no_column.
+  // The likeliest split of the view's rows that may beat `leaf`, and what its leaves cost; none:
+  // no_column.
   std::uint32_t choose(std::size_t depth, Cost base, Cost leaf,
-                       const std::function<bool(std::int64_t)>& stop);
+                       const std::function<bool(std::int64_t)>& stop, Cost& leaves);
 
   const Dataset& data_;
   const Posterior& posterior_;
