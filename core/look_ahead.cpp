@@ -78,11 +78,11 @@ bool LookAhead::open(const std::function<bool(std::int64_t)>& stop) {
   Frame& frame = top();
   // Nanoseconds, roughly: the way here, and the repacking of the rows that an expansion begins
   // with.
-  const auto here = static_cast<std::int64_t>(4 * data_.n_words() + 200);
+  const auto here = static_cast<std::int64_t>(2 * data_.n_words() + 200);
   LookId id = table_.find(frame.key, frame.depth);
   if (id == LookId::none) {
     const std::int64_t rows = data_.count(frame.rows, counts_);
-    if (stop(here + static_cast<std::int64_t>(data_.n_columns()) * (rows / 32 + 16))) return false;
+    if (stop(here + static_cast<std::int64_t>(data_.n_columns()) * (rows / 8 + 16))) return false;
     if (!expander_.expand(frame.rows, frame.depth, Cost::infinity(), stop, expansion_))
       return false;
     id = table_.add(frame.key, frame.depth, expansion_);
@@ -113,6 +113,10 @@ void LookAhead::go_on() {
   Look& look = table_[frame.look];
   for (; frame.rank < look.candidates.size() && price(frame.rank) <= frame.effort; ++frame.rank) {
     const Candidate& candidate = look.candidates[frame.rank];
+    // A split that does not pay yet costs one more: without effort, growth ends where gain ends.
+    const bool pays = look.base + candidate.upper <= look.best.cost();
+    frame.effort_below = frame.effort - price(frame.rank) - (pays ? 0 : 1);
+    if (frame.effort_below < 0) break;
     if (look.base + candidate.total() >= look.best.cost()) continue;
     if (!has_room()) break;
     frame.second = false;
@@ -138,7 +142,7 @@ void LookAhead::descend(int side) {
   frame.side = side;
   child.key = frame.child_key[side];
   child.depth = frame.depth + 1;
-  child.effort = frame.effort - price(frame.rank);
+  child.effort = frame.effort_below;
 }
 
 void LookAhead::close() {

@@ -1,12 +1,12 @@
 // LookAhead: the cheapest subtree that a given effort finds for a set of rows.
 //
 // At every node the splits are ranked by the cheapest trees known below them: at first those of
-// depth two, which the expansion gives. Effort 0 follows the first split, and so on below it.
-// Effort e looks below the first with effort e, below the second with e - 1, below the third and
-// fourth with e - 2, the next four with e - 3, ...: limited discrepancy search, the price of a rank
-// being its logarithm. What was found ranks the splits anew for the next effort.
-// Splits whose lower bound reaches the cost at hand are dropped. So with enough effort the search
-// is complete, and knows it: solved().
+// depth two, which the expansion gives. Effort 0 follows the first split, and so on below it, while
+// it pays. Effort e looks below the first with effort e, below the second with e - 1, below the
+// third and fourth with e - 2, the next four with e - 3, ...: limited discrepancy search, the price
+// of a rank being its logarithm. A split that is not known to pay costs one unit more. What was
+// found ranks the splits anew for the next effort. Splits whose lower bound reaches the cost at
+// hand are dropped. So with enough effort the search is complete, and knows it: solved().
 //
 // The stack is a vector, not that of the processor, so that a look can rest between any two steps;
 // a step is one expansion at most. What it holds stays below `max_bytes`: nodes that do not fit the
@@ -59,6 +59,7 @@ class LookAhead {
     int effort = 0;
     LookId look = LookId::none;  // not opened yet
     std::size_t rank = 0;        // the candidate whose children are looked at,
+    int effort_below = 0;        // with this effort,
     int side = 0;                // the one of them,
     bool second = false;         // whether that is the other's turn,
     RowKey child_key[2];
