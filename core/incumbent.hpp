@@ -2,8 +2,8 @@
 //
 // Greedy growth with the posterior as the judge: at every node the split whose two leaves are the
 // likeliest, as long as the bounds leave it a chance against the lone leaf and the last levels
-// brought something; on the way back
-// a split is kept only where it costs less than the leaf. A few node views, no graph.
+// brought something; on the way back a split is kept only where it costs less than the leaf. A few
+// node views, no graph.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,7 @@
 // table are forgotten on the way back, and where there is no room for one more step, nothing below
 // is looked at.
 //
-// Use: look.start(rows, key, depth, effort, known); while (!look.done()) look.step(stop);
+// Use: look.start(rows, depth, effort, known); while (!look.done()) look.step(stop);
 #pragma once
 
 #include <cstdint>
