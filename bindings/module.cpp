@@ -168,6 +168,8 @@ constexpr std::pair<const char*, bool Options::*> switches[] = {
     {"pair_expansion", &Options::pair_expansion},
     {"greedy_start", &Options::greedy_start},
     {"improve", &Options::improve},
+    {"depth_first", &Options::depth_first},
+    {"graded_proof", &Options::graded_proof},
     {"distinct_rows_bound", &Options::distinct_rows_bound},
     {"structure_bound", &Options::structure_bound},
     {"equivalent_rows_bound", &Options::equivalent_rows_bound},
@@ -253,11 +255,11 @@ NB_MODULE(_core, m) {
       .def(
           "__init__",
           [](Limits* self, double seconds, std::int64_t max_expansions, std::int64_t memory,
-             double poll_seconds) {
-            new (self) Limits{seconds, max_expansions, memory, poll_seconds};
+             std::int64_t threads, double poll_seconds) {
+            new (self) Limits{seconds, max_expansions, memory, threads, poll_seconds};
           },
           nb::kw_only(), "seconds"_a = HUGE_VAL, "max_expansions"_a = -1, "memory"_a = -1,
-          "poll_seconds"_a = 0.05);
+          "threads"_a = 1, "poll_seconds"_a = 0.05);
 
   nb::class_<Progress>(m, "Progress")
       .def_ro("seconds", &Progress::seconds)

@@ -10,7 +10,9 @@ constexpr double far_nearer = 4;        // a proof by depth must be so much near
 constexpr std::int64_t second_share = 8;  // one part in so many for the other one
 
 std::uint32_t limit_of(const Options& options) {
-  return options.max_depth < 0 ? no_limit : static_cast<std::uint32_t>(options.max_depth);
+  return options.max_depth < 0 || options.max_depth >= no_limit
+             ? no_limit
+             : static_cast<std::uint32_t>(options.max_depth);
 }
 
 }  // namespace

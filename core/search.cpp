@@ -129,7 +129,7 @@ class Search {
   void improve() {
     if (!options_.improve) return;
     const std::int64_t done = improver_.work(), gain = improver_.last_gain();
-    const std::int64_t share = done < 4 * gain + 10 * slice     ? 2
+    const std::int64_t share = done < 4 * gain + 50 * slice     ? 2
                                : done < 16 * gain + 1000 * slice ? 8
                                                                  : 32;
     if (improver_.exhausted() || done * share > work_) return;

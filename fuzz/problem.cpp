@@ -29,6 +29,8 @@ const std::vector<Switch> switches = {
     {"gap_per_minority", &Options::gap_per_minority},
     {"greedy_start", &Options::greedy_start},
     {"improve", &Options::improve},
+    {"depth_first", &Options::depth_first},
+    {"graded_proof", &Options::graded_proof},
 };
 
 namespace {

@@ -28,6 +28,8 @@ SWITCHES = (
     "gap_per_minority",
     "greedy_start",
     "improve",
+    "depth_first",
+    "graded_proof",
     "free_solved",
 )
 

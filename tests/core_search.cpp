@@ -260,10 +260,12 @@ TEST(a_memory_limit_is_kept) {
     limits.max_expansions = 0;
     const std::int64_t start = run(problem, limits).peak_bytes;
     limits.max_expansions = -1;
+    Problem over_graph = problem;  // which stops at the limit; the other way goes on
+    over_graph.options.depth_first = false;
     std::int64_t expansions = -1;
     for (std::int64_t spare = 1000; spare < 5'000'000; spare *= 3) {
       limits.memory_bytes = start + spare;
-      const Result result = run(problem, limits);
+      const Result result = run(over_graph, limits);
       CHECK(result.status == Status::memory_limit);
       CHECK(result.peak_bytes <= limits.memory_bytes);
       CHECK(result.expansions >= expansions);

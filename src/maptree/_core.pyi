@@ -51,6 +51,8 @@ class Options:
         pair_expansion: bool = True,
         greedy_start: bool = True,
         improve: bool = True,
+        depth_first: bool = True,
+        graded_proof: bool = True,
         prune: bool = True,
         lazy_children: bool = True,
         distinct_rows_bound: bool = True,
@@ -76,6 +78,10 @@ class Options:
     def greedy_start(self) -> bool: ...
     @property
     def improve(self) -> bool: ...
+    @property
+    def depth_first(self) -> bool: ...
+    @property
+    def graded_proof(self) -> bool: ...
     @property
     def prune(self) -> bool: ...
     @property
@@ -104,6 +110,7 @@ class Limits:
         seconds: float = ...,
         max_expansions: int = -1,
         memory: int = -1,
+        threads: int = 1,
         poll_seconds: float = 0.05,
     ) -> None: ...
 

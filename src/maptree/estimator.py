@@ -7,7 +7,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from numbers import Integral
+
 from typing import Any, Self
 
 import numpy as np
@@ -22,7 +22,7 @@ from maptree.certificate import Certificate
 from maptree.encoding import BinaryEncoder
 from maptree.labels import read_labels
 from maptree.leaf_probabilities import credible_interval, posterior_mean
-from maptree.limits import max_expansions, memory_limit, time_limit, whole_number
+from maptree.limits import max_expansions, memory_limit, n_threads, time_limit, whole_number
 from maptree.prior import read_alpha, read_beta, read_prior
 from maptree.progress import Progress, ProgressLine
 from maptree.search import Budget, Outcome, Problem, find_tree
@@ -75,8 +75,10 @@ class MAPTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         as it is and cuts numbers at thresholds; None demands a 0/1 matrix. An encoder is cloned.
         The certificate is about trees over these tests.
     n_jobs : int or None, default=None
-        Accepted for the sake of scikit-learn's conventions; the search runs in one thread and
-        releases the interpreter's lock, so fits in several threads run side by side.
+        Threads of the search: None is one (or what a joblib context says), -1 all cores. One
+        thread repeats its steps exactly; several prove the same, in an order that may differ, so
+        of equally probable trees another one may be returned. The interpreter's lock is
+        released, so fits in several threads run side by side, too.
     random_state : int, RandomState or None, default=None
         Accepted likewise; the search draws no random numbers that change its result.
     verbose : int, default=0
@@ -247,12 +249,6 @@ class MAPTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Validate the parameters that do not depend on the data; return the limits."""
         read_alpha(self.alpha)
         read_beta(self.beta)
-        if self.n_jobs is not None:
-            remedy = "pass None, a number of threads, or -1 for all cores"
-            if isinstance(self.n_jobs, bool) or not isinstance(self.n_jobs, Integral):
-                raise TypeError(f"n_jobs={self.n_jobs!r} is not a whole number: {remedy}.")
-            if self.n_jobs == 0:
-                raise ValueError(f"n_jobs=0 runs nothing: {remedy}.")
         try:
             check_random_state(self.random_state)
         except ValueError as error:
@@ -273,6 +269,7 @@ class MAPTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             memory=memory_limit(self.memory_limit),
             max_depth=-1 if depth is None else whole_number("max_depth", depth, least=0),
             min_samples_leaf=whole_number("min_samples_leaf", self.min_samples_leaf, least=1),
+            threads=n_threads(self.n_jobs),
         )
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:

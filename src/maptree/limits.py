@@ -6,10 +6,14 @@ import math
 import re
 from numbers import Integral, Real
 
+from joblib import effective_n_jobs
+
 # Counts are kept in 26 bits or more throughout; one bit is left for sums of two.
 MAX_TOTAL_WEIGHT = 2**25
 
 _MOST = 2**62  # what the core's integers hold, with room to spare
+
+_MOST_THREADS = 256
 
 _UNITS = {"": 1, "b": 1}
 _UNITS.update({f"{letter}b": 1000**power for power, letter in enumerate("kmgt", start=1)})
@@ -44,6 +48,20 @@ def real_number(name: str, value: object, remedy: str) -> float:
     if not math.isfinite(number):
         raise ValueError(f"{name}={value!r} is not finite: {remedy}.")
     return number
+
+
+def n_threads(n_jobs: object) -> int:
+    """Return the number of threads that ``n_jobs`` means, by the conventions of joblib.
+
+    >>> n_threads(None), n_threads(3)
+    (1, 3)
+    """
+    remedy = "pass None, a number of threads, or -1 for all cores"
+    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral)):
+        raise TypeError(f"n_jobs={n_jobs!r} is not a whole number: {remedy}.")
+    if n_jobs == 0:
+        raise ValueError(f"n_jobs=0 runs nothing: {remedy}.")
+    return min(int(effective_n_jobs(n_jobs)), _MOST_THREADS)
 
 
 def time_limit(value: object) -> float:

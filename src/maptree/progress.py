@@ -51,7 +51,7 @@ class Progress:
         return (
             f"{self.seconds:6.1f} s | {self.expansions:,} expansions | "
             f"{self.log_posterior:.2f} <= best <= {self.log_posterior_bound:.2f} | "
-            f"gap {self.gap:.2f}"
+            f"proved to depth {self.proved_depth}"
         )
 
 

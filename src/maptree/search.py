@@ -54,6 +54,7 @@ class Budget:
     memory: int
     max_depth: int
     min_samples_leaf: int
+    threads: int
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,7 @@ def find_tree(
             seconds=max(0.0, budget.seconds - spent),
             max_expansions=budget.expansions,
             memory=memory,
+            threads=budget.threads,
         ),
         None if callback is None and line is None else monitor,
     )
