@@ -22,7 +22,13 @@ class Cost {
 
   static constexpr double units_per_nat = 4294967296.0;
   static constexpr Cost infinity() { return Cost(std::int64_t{1} << 61); }
-  static Cost nearest(double nats) { return Cost(std::llround(nats * units_per_nat)); }
+  // Halves away from 0, as llround does: tables have millions of entries, and that is a call.
+  static Cost nearest(double nats) {
+    const double units = nats * units_per_nat;
+    const auto whole = static_cast<std::int64_t>(units);
+    const double rest = units - static_cast<double>(whole);  // exact
+    return Cost(whole + (rest >= 0.5 ? 1 : 0) - (rest <= -0.5 ? 1 : 0));
+  }
   // For lower bounds that are not sums of table entries: never above the real value.
   static Cost below(double nats) {
     return Cost(static_cast<std::int64_t>(std::floor(nats * units_per_nat)));

@@ -3,6 +3,7 @@
 //
 //   core_test [TRACES [NAME]]     replay the traces of a directory; only tests with NAME in them
 #include <algorithm>
+#include <cmath>
 #include <csignal>
 #include <cstdint>
 #include <filesystem>
@@ -81,6 +82,23 @@ TEST(sides_of_a_row_set_part_it) {
       CHECK_EQUAL(in_zero[r], in[r] && !ones[r]);
       CHECK_EQUAL(in_one[r], in[r] && ones[r]);
     }
+  }
+}
+
+TEST(costs_are_rounded_to_the_nearest_unit) {
+  Random random(4);
+  const auto check = [](double units) {
+    CHECK_EQUAL(maptree::Cost::nearest(units / maptree::Cost::units_per_nat).units(),
+                std::llround(units));
+  };
+  for (const double units :
+       {0.0, 0.5, 1.5, 0x1p51 + 0.5, 0x1p52 + 1, 0x1p53 + 2, 0x1p60, 0.49999999999999994})
+    for (const double sign : {1.0, -1.0}) check(sign * units);
+  for (int i = 0; i < 10000; ++i) {
+    const double units = random.log_uniform(1e-3, 1e17);
+    check(units);
+    check(-units);
+    check(std::floor(units) + 0.5);
   }
 }
 
