@@ -2,9 +2,15 @@
 //
 // Slots are grouped in segments that start at a word boundary; slots that hold no row are never
 // set, so counting needs no tail mask. Sets of one dataset all have the same number of words.
+//
+// Where nearly all words are empty only the others are stored, with their places: deep in a tree
+// over a million rows a set has a hundred rows, and must not cost a million bits. A set of either
+// form takes n_words() words at most.
 #pragma once
 
+#include <algorithm>
 #include <bit>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -41,22 +47,68 @@ struct RowKey {
 class RowSet {
  public:
   RowSet() = default;
-  explicit RowSet(std::size_t n_words) : words_(n_words, 0) {}
+  explicit RowSet(std::size_t n_words) : n_words_(n_words), words_(n_words, 0) {}
 
-  [[nodiscard]] std::size_t n_words() const { return words_.size(); }
-  [[nodiscard]] const Word* data() const { return words_.data(); }
-  [[nodiscard]] Word word(std::size_t w) const { return words_[w]; }
-  void insert(std::size_t slot) { words_[slot / word_bits] |= Word{1} << (slot % word_bits); }
+  [[nodiscard]] std::size_t n_words() const { return n_words_; }
+  // The words that are stored, in order: all, or those that are not empty.
+  [[nodiscard]] std::size_t n_stored() const { return words_.size(); }
+  [[nodiscard]] Word stored(std::size_t i) const { return words_[i]; }
+  [[nodiscard]] std::size_t place(std::size_t i) const { return places_.empty() ? i : places_[i]; }
+  [[nodiscard]] bool sparse() const { return words_.size() != n_words_; }
+
+  [[nodiscard]] Word word(std::size_t w) const {
+    if (!sparse()) return words_[w];
+    const auto at = std::lower_bound(places_.begin(), places_.end(), w);
+    return at != places_.end() && *at == w ? words_[static_cast<std::size_t>(at - places_.begin())]
+                                           : 0;
+  }
+  void insert(std::size_t slot) {
+    assert(!sparse());
+    words_[slot / word_bits] |= Word{1} << (slot % word_bits);
+  }
 
   // This set becomes the rows of `from` where `column` is 1 (side 1) or 0 (side 0).
   void assign_side(const RowSet& from, const Word* column, int side) {
-    words_.resize(from.words_.size());
     const Word flip = side == 1 ? 0 : ~Word{0};
-    for (std::size_t w = 0; w < words_.size(); ++w) words_[w] = from.words_[w] & (column[w] ^ flip);
+    n_words_ = from.n_words_;
+    if (from.sparse() || mostly_empty(from, column, flip)) {
+      assign_sparse(from, column, flip);
+      return;
+    }
+    places_ = {};
+    words_.resize(n_words_);
+    for (std::size_t w = 0; w < n_words_; ++w) words_[w] = from.words_[w] & (column[w] ^ flip);
   }
 
  private:
+  // Below that many words there is nothing to gain.
+  static constexpr std::size_t least_words = 128;
+  static constexpr std::size_t empty_share = 8;  // one word of so many is stored at most
+
+  [[nodiscard]] static bool mostly_empty(const RowSet& from, const Word* column, Word flip) {
+    if (from.n_words_ < least_words) return false;
+    std::size_t n = 0;
+    for (std::size_t w = 0; w < from.n_words_; ++w)
+      n += (from.words_[w] & (column[w] ^ flip)) != 0 ? 1 : 0;
+    return n <= from.n_words_ / empty_share;
+  }
+
+  void assign_sparse(const RowSet& from, const Word* column, Word flip) {
+    if (words_.capacity() > n_words_ / empty_share) words_ = {};
+    words_.clear();
+    places_.clear();
+    for (std::size_t i = 0; i < from.words_.size(); ++i) {
+      const std::size_t w = from.place(i);
+      const Word word = from.words_[i] & (column[w] ^ flip);
+      if (word == 0) continue;
+      words_.push_back(word);
+      places_.push_back(static_cast<std::uint32_t>(w));
+    }
+  }
+
+  std::size_t n_words_ = 0;
   std::vector<Word> words_;
+  std::vector<std::uint32_t> places_;  // of the words; empty where all are stored
 };
 
 // Calls visit(slot) for every set bit, in increasing order.

@@ -85,6 +85,44 @@ TEST(sides_of_a_row_set_part_it) {
   }
 }
 
+TEST(sets_of_few_rows_store_few_words) {
+  // Halved again and again by random columns, against one bool a row.
+  Random random(3);
+  for (const std::size_t n_words : {10u, 127u, 128u, 1000u}) {
+    const std::size_t n = 64 * n_words;
+    maptree::RowSet rows(n_words), part;
+    std::vector<bool> in(n, true);
+    for (std::size_t r = 0; r < n; ++r) rows.insert(r);
+    for (int round = 0; round < 16; ++round) {
+      std::vector<maptree::Word> column(n_words);
+      for (maptree::Word& word : column) word = random.next();
+      const int side = random.below(2);
+      part.assign_side(rows, column.data(), side);
+      std::size_t n_words_in = 0, n_stored_in = 0;
+      for (std::size_t w = 0; w < n_words; ++w) {
+        maptree::Word expected = 0;
+        for (std::size_t r = 64 * w; r < 64 * w + 64; ++r) {
+          in[r] = in[r] && ((column[w] >> (r % 64)) & 1) == static_cast<unsigned>(side);
+          if (in[r]) expected |= maptree::Word{1} << (r % 64);
+        }
+        CHECK_EQUAL(part.word(w), expected);
+        n_words_in += expected != 0 ? 1 : 0;
+      }
+      for (std::size_t i = 0; i < part.n_stored(); ++i) {
+        CHECK(i == 0 || part.place(i - 1) < part.place(i));
+        CHECK_EQUAL(part.stored(i), part.word(part.place(i)));
+        n_stored_in += part.stored(i) != 0 ? 1 : 0;
+      }
+      CHECK_EQUAL(n_stored_in, n_words_in);
+      CHECK_EQUAL(part.n_words(), n_words);
+      if (n_words < 128) CHECK(!part.sparse());
+      if (n_words >= 128) CHECK_EQUAL(part.sparse(), n_words_in <= n_words / 8);
+      // To and fro, so that a set of one form takes the place of the other.
+      std::swap(rows, part);
+    }
+  }
+}
+
 TEST(costs_are_rounded_to_the_nearest_unit) {
   Random random(4);
   const auto check = [](double units) {
