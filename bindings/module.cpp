@@ -9,9 +9,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <exception>
 #include <optional>
-#include <sstream>
+#include <utility>
 
 #include "pack.hpp"
 #include "pair_kernel.hpp"
@@ -24,7 +25,6 @@ using namespace maptree;
 namespace {
 
 using Bytes = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Labels = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Weights = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Reals = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
@@ -70,44 +70,62 @@ std::vector<std::string> kernels() {
   return out;
 }
 
-nb::object pack(const nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>& x) {
+// None: a value is neither 0 nor 1.
+std::optional<PackedTable> pack(const nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>& x) {
   const auto type = x.dtype();
   const Matrix matrix{x.data(), x.shape(0), x.shape(1), x.stride(0), x.stride(1)};
-  std::vector<std::uint8_t> bits;
-  std::optional<BadValue> bad;
   const auto run = [&](auto zero) {
     nb::gil_scoped_release release;
-    bad = pack_columns<decltype(zero)>(matrix, bits);
+    return pack_columns<decltype(zero)>(matrix);
   };
-  if (type == nb::dtype<bool>() || type == nb::dtype<std::uint8_t>())
-    run(std::uint8_t{});
-  else if (type == nb::dtype<std::int8_t>())
-    run(std::int8_t{});
-  else if (type == nb::dtype<std::uint16_t>())
-    run(std::uint16_t{});
-  else if (type == nb::dtype<std::int16_t>())
-    run(std::int16_t{});
-  else if (type == nb::dtype<std::uint32_t>())
-    run(std::uint32_t{});
-  else if (type == nb::dtype<std::int32_t>())
-    run(std::int32_t{});
-  else if (type == nb::dtype<std::uint64_t>())
-    run(std::uint64_t{});
-  else if (type == nb::dtype<std::int64_t>())
-    run(std::int64_t{});
-  else if (type == nb::dtype<float>())
-    run(float{});
-  else if (type == nb::dtype<double>())
-    run(double{});
-  else
-    throw nb::type_error("X must hold booleans, integers or floats of at most 64 bits");
-  if (bad) {
-    std::ostringstream message;
-    message << "X[row " << bad->row << ", column " << bad->column << "] is " << bad->value
-            << ": without an encoder every value must be 0 or 1";
-    throw nb::value_error(message.str().c_str());
-  }
-  return to_numpy(std::move(bits), {x.shape(1), (x.shape(0) + 7) / 8});
+  if (type == nb::dtype<bool>() || type == nb::dtype<std::uint8_t>()) return run(std::uint8_t{});
+  if (type == nb::dtype<std::int8_t>()) return run(std::int8_t{});
+  if (type == nb::dtype<std::uint16_t>()) return run(std::uint16_t{});
+  if (type == nb::dtype<std::int16_t>()) return run(std::int16_t{});
+  if (type == nb::dtype<std::uint32_t>()) return run(std::uint32_t{});
+  if (type == nb::dtype<std::int32_t>()) return run(std::int32_t{});
+  if (type == nb::dtype<std::uint64_t>()) return run(std::uint64_t{});
+  if (type == nb::dtype<std::int64_t>()) return run(std::int64_t{});
+  if (type == nb::dtype<float>()) return run(float{});
+  if (type == nb::dtype<double>()) return run(double{});
+  throw nb::type_error("X must hold booleans, integers or floats of at most 64 bits");
+}
+
+void write_columns(PackedTable& table, std::size_t first, const Bytes& columns) {
+  const std::size_t bytes = (table.n_rows + 7) / 8;
+  if (columns.shape(1) != bytes || first + columns.shape(0) > table.n_columns)
+    throw nb::value_error("these columns do not fit into the table");
+  for (std::size_t c = 0; c < columns.shape(0); ++c)
+    std::memcpy(table.column(first + c), columns.data() + c * bytes, bytes);
+}
+
+// As NumPy packs: bytes of a column end with its last row, the words of the next one come later.
+nb::object take_columns(PackedTable& table) {
+  auto* owner = new PageVector<Word>(std::move(table.words));
+  nb::capsule free(owner, [](void* p) noexcept { delete static_cast<PageVector<Word>*>(p); });
+  const std::size_t shape[] = {table.n_columns, (table.n_rows + 7) / 8};
+  const std::int64_t strides[] = {
+      static_cast<std::int64_t>(table.words_per_column() * sizeof(Word)), 1};
+  table = PackedTable();
+  return nb::ndarray<nb::numpy, std::uint8_t>(owner->data(), 2, shape, free, strides).cast();
+}
+
+// Class numbers as bytes, or as 32 bits where there are more than 256 classes.
+using ByteLabels = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Int32Labels = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <class Array>
+void make_dataset(Dataset* self, PackedTable& table, const Array& labels,
+                  const std::optional<Weights>& weights, int n_classes, bool fold_rows,
+                  bool fold_columns, std::int64_t memory_limit, double seconds) {
+  const Labels y(std::span(labels.data(), labels.shape(0)));
+  const auto w =
+      weights ? std::span(weights->data(), weights->shape(0)) : std::span<const std::int64_t>();
+  nb::gil_scoped_release release;
+  const Control control({.seconds = seconds}, {});
+  const auto stop = [&] { return control.seconds() >= seconds; };
+  new (self) Dataset(std::exchange(table, {}), y, w, n_classes, {fold_rows, fold_columns},
+                     memory_limit < 0 ? SIZE_MAX : static_cast<std::size_t>(memory_limit), stop);
 }
 
 struct PyResult {
@@ -204,27 +222,26 @@ NB_MODULE(_core, m) {
   m.def("pack", &pack, "X"_a);
   m.def("kernels", &kernels);
 
-  nb::class_<Dataset>(m, "Dataset")
-      .def(
-          "__init__",
-          [](Dataset* self, const Bytes& columns, std::size_t n_rows, const Labels& labels,
-             const std::optional<Weights>& weights, int n_classes, bool fold_rows,
-             bool fold_columns, std::int64_t memory_limit) {
-            const PackedTable table{columns.data(), n_rows, columns.shape(0), columns.shape(1)};
-            const std::span<const std::int32_t> y(labels.data(), labels.shape(0));
-            const auto w = weights
-                               ? std::span<const std::int64_t>(weights->data(), weights->shape(0))
-                               : std::span<const std::int64_t>();
-            nb::gil_scoped_release release;
-            new (self)
-                Dataset(table, y, w, n_classes, {fold_rows, fold_columns},
-                        memory_limit < 0 ? SIZE_MAX : static_cast<std::size_t>(memory_limit));
-          },
-          "columns"_a, "n_rows"_a, "labels"_a, "weights"_a.none(), "n_classes"_a,
-          "fold_rows"_a = true, "fold_columns"_a = true, "memory_limit"_a = -1)
-      .def_prop_ro("n_rows", &Dataset::n_rows)
+  nb::class_<PackedTable>(m, "PackedTable")
+      .def(nb::init<std::size_t, std::size_t>(), "n_rows"_a, "n_columns"_a)
+      .def("write", &write_columns, "first"_a, "columns"_a)
+      .def("take", &take_columns)
+      .def_ro("n_rows", &PackedTable::n_rows)
+      .def_ro("n_columns", &PackedTable::n_columns)
+      .def_prop_ro("n_bytes", &PackedTable::bytes);
+
+  nb::class_<Dataset> dataset(m, "Dataset");
+  const auto def_init = [&](auto init) {
+    dataset.def("__init__", init, "table"_a, "labels"_a, "weights"_a.none(), "n_classes"_a,
+                "fold_rows"_a = true, "fold_columns"_a = true, "memory_limit"_a = -1,
+                "seconds"_a = HUGE_VAL);
+  };
+  def_init(&make_dataset<ByteLabels>);
+  def_init(&make_dataset<Int32Labels>);
+  dataset.def_prop_ro("n_rows", &Dataset::n_rows)
       .def_prop_ro("n_features", &Dataset::n_features)
       .def_prop_ro("n_classes", &Dataset::n_classes)
+      .def_prop_ro("complete", &Dataset::complete)
       .def_prop_ro("n_distinct_rows", &Dataset::n_distinct_rows)
       .def_prop_ro("n_distinct_columns", &Dataset::n_columns)
       .def_prop_ro("total_weight", &Dataset::total_weight)

@@ -1,61 +1,20 @@
 #include "dataset.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <map>
+#include <numeric>
 #include <stdexcept>
 #include <string>
-#include <unordered_map>
 
 #include "transpose.hpp"
 
 namespace maptree {
 
-static_assert(std::endian::native == std::endian::little, "packed columns are read as words");
-
 namespace {
 
 constexpr std::size_t half_bits = 32;
-
-std::uint64_t mix(std::uint64_t x) {  // the finaliser of splitmix64
-  x ^= x >> 30;
-  x *= 0xbf58476d1ce4e5b9ULL;
-  x ^= x >> 27;
-  x *= 0x94d049bb133111ebULL;
-  return x ^ (x >> 31);
-}
-
-Word read_word(const PackedTable& table, std::size_t column, std::size_t w) {
-  const std::size_t first = w * sizeof(Word);
-  const std::size_t n = std::min(sizeof(Word), table.bytes_per_column - first);
-  Word word = 0;
-  std::memcpy(&word, table.columns + column * table.bytes_per_column + first, n);
-  return word;
-}
-
-// The caller's rows that count, as bits; checks labels and weights on the way.
-std::vector<Word> live_rows(const PackedTable& table, std::span<const std::int32_t> labels,
-                            std::span<const std::int64_t> weights, int n_classes) {
-  if (labels.size() != table.n_rows || (!weights.empty() && weights.size() != table.n_rows))
-    throw std::invalid_argument("labels and weights must have one entry a row");
-  std::vector<Word> live(words_for(table.n_rows), 0);
-  std::int64_t total = 0;
-  for (std::size_t r = 0; r < table.n_rows; ++r) {
-    const std::int64_t weight = weights.empty() ? 1 : weights[r];
-    if (labels[r] < 0 || labels[r] >= n_classes)
-      throw std::invalid_argument("label of row " + std::to_string(r) + " is " +
-                                  std::to_string(labels[r]) + ", outside 0 to " +
-                                  std::to_string(n_classes - 1));
-    if (weight < 0 || weight > max_total_weight || total + weight > max_total_weight)
-      throw std::invalid_argument("row " + std::to_string(r) +
-                                  ": weights must be >= 0 and sum to " +
-                                  std::to_string(max_total_weight) + " at most");
-    total += weight;
-    if (weight > 0) live[r / word_bits] |= Word{1} << (r % word_bits);
-  }
-  if (total == 0) throw std::invalid_argument("no row has a positive weight");
-  return live;
-}
+constexpr std::size_t blocks = 4;               // transposed together
+constexpr std::size_t between_polls = 1 << 13;  // rows
+constexpr std::size_t slack = Rows::slack;
 
 void require(std::size_t bytes, std::size_t memory_limit) {
   if (bytes <= memory_limit) return;
@@ -64,208 +23,234 @@ void require(std::size_t bytes, std::size_t memory_limit) {
                           " are left for that. Raise memory_limit, or pass fewer rows or columns.");
 }
 
-// Groups identical rows: group[r] numbers them in order of first appearance.
-struct RowGroups {
-  std::vector<std::uint32_t> group;
-  std::vector<std::uint32_t> first;  // a row of each group
-};
+[[nodiscard]] bool due(std::size_t rows, const std::function<bool()>& stop) {
+  return rows % between_polls == 0 && stop && stop();
+}
 
-RowGroups group_rows(const std::vector<std::uint32_t>& raw, std::size_t halves,
-                     const std::vector<std::uint32_t>& rows) {
-  RowGroups out;
-  out.group.resize(rows.size());
-  const std::size_t capacity = std::bit_ceil(2 * rows.size() + 1);
-  std::vector<std::uint32_t> table(capacity, UINT32_MAX);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const std::uint32_t* row = &raw[rows[i] * halves];
-    std::uint64_t hash = 0;
-    for (std::size_t h = 0; h < halves; ++h) hash = mix(hash ^ (row[h] + 0x9e3779b97f4a7c15ULL));
-    std::size_t at = hash & (capacity - 1);
-    while (table[at] != UINT32_MAX &&
-           !std::equal(row, row + halves, &raw[out.first[table[at]] * halves]))
-      at = (at + 1) & (capacity - 1);
-    if (table[at] == UINT32_MAX) {
-      table[at] = static_cast<std::uint32_t>(out.first.size());
-      out.first.push_back(rows[i]);
-    }
-    out.group[i] = table[at];
-  }
-  return out;
+template <class Vector>
+void give_back(Vector& memory) {
+  Vector().swap(memory);
 }
 
 }  // namespace
 
-Dataset::Dataset(const PackedTable& table, std::span<const std::int32_t> labels,
-                 std::span<const std::int64_t> weights, int n_classes, Folding folding,
-                 std::size_t memory_limit)
+Dataset::Dataset(PackedTable table, const Labels& labels, std::span<const std::int64_t> weights,
+                 int n_classes, Folding folding, std::size_t memory_limit, const Stop& stop)
     : n_classes_(n_classes),
       n_rows_(table.n_rows),
       n_features_(table.n_columns),
       rows_folded_(folding.rows) {
   if (n_classes < 1) throw std::invalid_argument("n_classes must be at least 1");
   if (table.n_rows == 0) throw std::invalid_argument("the table has no rows");
-  if (table.bytes_per_column * 8 < table.n_rows)
-    throw std::invalid_argument("packed columns are shorter than the rows");
-
-  const std::vector<Word> live = live_rows(table, labels, weights, n_classes);
-  choose_columns(table, live, folding.columns);
-
-  // By row, 32 rows and 32 columns at a time. At least one half word, so that row() is valid.
-  halves_per_row_ = std::max<std::size_t>(1, (n_columns() + half_bits - 1) / half_bits);
-  // Beside the rows themselves, a few numbers a row while they are grouped.
-  const std::size_t grouping = table.n_rows * (24 + 4 * static_cast<std::size_t>(n_classes));
-  require(table.n_rows * halves_per_row_ * sizeof(std::uint32_t) + grouping, memory_limit);
-  std::vector<std::uint32_t> raw(table.n_rows * halves_per_row_, 0);
-  std::uint32_t block[half_bits];
-  for (std::size_t first = 0; first < table.n_rows; first += half_bits) {
-    const std::size_t n = std::min(half_bits, table.n_rows - first);
-    for (std::size_t h = 0; h * half_bits < n_columns(); ++h) {
-      for (std::size_t b = 0; b < half_bits; ++b) {
-        const std::size_t c = h * half_bits + b;
-        block[b] = 0;
-        if (c < n_columns())
-          block[b] = static_cast<std::uint32_t>(read_word(table, original_[c], first / word_bits) >>
-                                                (first % word_bits));
-      }
-      transpose_32x32(block);
-      for (std::size_t r = 0; r < n; ++r) raw[(first + r) * halves_per_row_ + h] = block[r];
-    }
-  }
-  place_rows(raw, labels, weights, folding.rows, memory_limit);
-  fill_columns();
+  if (table.words.size() != table.n_columns * table.words_per_column())
+    throw std::invalid_argument("the packed table is not of the size that it says");
+  complete_ = build(table, {labels, weights, n_classes, folding.rows}, folding, memory_limit, stop);
+  if (complete_) return;
+  give_back(by_row_);
+  give_back(by_column_);
+  segments_.clear();
+  n_words_ = n_distinct_rows_ = 0;
 }
 
-void Dataset::choose_columns(const PackedTable& table, const std::vector<Word>& live, bool fold) {
+bool Dataset::build(PackedTable& table, const RowClasses& classes, Folding folding,
+                    std::size_t memory_limit, const Stop& stop) {
+  std::vector<Word> live = read_classes(classes, table.n_rows);
+  if (!choose_columns(table, live, folding.columns, stop)) return false;
+  give_back(live);
+
+  row_bytes_ = std::max<std::size_t>(1, (n_columns() + 7) / 8);
+  const auto n_rows = static_cast<std::size_t>(
+      classes.weights.empty()
+          ? static_cast<std::int64_t>(table.n_rows)
+          : (folding.rows ? std::count_if(classes.weights.begin(), classes.weights.end(),
+                                          [](std::int64_t w) { return w > 0; })
+                          : total_weight_));
+  const std::size_t rows_bytes = n_rows * row_bytes_;
+  require(rows_bytes + std::max(table.bytes(), placement_bytes(n_rows, n_classes_, folding.rows)),
+          memory_limit);
+  // Room for a segment a class, so that the rows can be moved to their slots where they are.
+  const std::size_t room =
+      std::min(word_bits * static_cast<std::size_t>(n_classes_), n_rows / 16 + 2 * word_bits);
+  by_row_.reserve(rows_bytes + room * row_bytes_ + slack);
+  by_row_.resize(rows_bytes + slack);
+  if (!fill_rows(table, classes, stop)) return false;
+  give_back(table.words);
+
+  Placement placement = place_rows({by_row_.data(), n_rows, row_bytes_}, classes, stop);
+  if (!placement.complete) return false;
+  segments_ = std::move(placement.segments);
+  n_words_ = placement.n_words;
+  n_distinct_rows_ = placement.n_distinct_rows;
+  const std::size_t slots = n_words_ * word_bits;
+  const std::size_t patterns =
+      segments_.size() * (sizeof(Segment) + 4 * static_cast<std::size_t>(n_classes_));
+  // To move them takes the rows twice only where there is no room to move them where they are.
+  const bool in_place = slots * row_bytes_ + slack <= by_row_.capacity();
+  require(patterns + slots * row_bytes_ +
+              std::max((in_place ? 0 : rows_bytes) + 4 * std::max(n_rows, slots),
+                       n_columns() * n_words_ * sizeof(Word)),
+          memory_limit);
+  if (!move_rows(placement.slot, stop)) return false;
+  give_back(placement.slot);
+  return fill_columns(stop);
+}
+
+std::vector<Word> Dataset::read_classes(const RowClasses& classes, std::size_t n_rows) {
+  const Labels& labels = classes.labels;
+  const std::span<const std::int64_t> weights = classes.weights;
+  if (labels.size() != n_rows || (!weights.empty() && weights.size() != n_rows))
+    throw std::invalid_argument("labels and weights must have one entry a row");
+  class_totals_.assign(static_cast<std::size_t>(n_classes_), 0);
+  std::vector<Word> live(words_for(n_rows), 0);
+  for (std::size_t r = 0; r < n_rows; ++r) {
+    const std::int64_t weight = weights.empty() ? 1 : weights[r];
+    const std::int32_t label = labels[r];
+    if (label < 0 || label >= n_classes_)
+      throw std::invalid_argument("label of row " + std::to_string(r) + " is " +
+                                  std::to_string(label) + ", outside 0 to " +
+                                  std::to_string(n_classes_ - 1));
+    if (weight < 0 || weight > max_total_weight || total_weight_ + weight > max_total_weight)
+      throw std::invalid_argument("row " + std::to_string(r) +
+                                  ": weights must be >= 0 and sum to " +
+                                  std::to_string(max_total_weight) + " at most");
+    total_weight_ += weight;
+    class_totals_[static_cast<std::size_t>(label)] += weight;
+    if (weight > 0) live[r / word_bits] |= Word{1} << (r % word_bits);
+  }
+  if (total_weight_ == 0) throw std::invalid_argument("no row has a positive weight");
+  return live;
+}
+
+bool Dataset::choose_columns(const PackedTable& table, const std::vector<Word>& live, bool fold,
+                             const Stop& stop) {
   // A column relative to its value in the first live row: equal for complements, 0 if constant.
   std::size_t w0 = 0;
   while (live[w0] == 0) ++w0;
   const int b0 = std::countr_zero(live[w0]);
-  const auto flip = [&](std::size_t column) {
-    return ((read_word(table, column, w0) >> b0) & 1) != 0 ? ~Word{0} : Word{0};
+  const auto flip = [&](const Word* words) {
+    return ((words[w0] >> b0) & 1) != 0 ? ~Word{0} : Word{0};
   };
-  std::unordered_multimap<std::uint64_t, std::size_t> seen;  // hash to folded column
+  // Columns by hash, which finds candidates only: a comparison of all words decides.
+  std::vector<std::uint32_t> seen(fold ? std::bit_ceil(2 * table.n_columns + 1) : 0, no_slot);
+  multiplicity_.reserve(table.n_columns);
+  original_.reserve(table.n_columns);
   for (std::size_t column = 0; column < table.n_columns; ++column) {
-    const Word flip_column = flip(column);
+    // Whether any column varies is asked for in any case.
+    if (n_columns() > 0 && stop && stop()) return false;
+    const Word* const words = table.column(column);
+    const Word flip_column = flip(words);
     std::uint64_t hash = 0;
     Word any = 0;
     for (std::size_t w = 0; w < live.size(); ++w) {
-      const Word word = (read_word(table, column, w) ^ flip_column) & live[w];
+      const Word word = (words[w] ^ flip_column) & live[w];
       hash = mix(hash ^ word) + w;
       any |= word;
     }
     if (any == 0) continue;
     if (fold) {
-      const auto [first, last] = seen.equal_range(hash);
-      const auto same = std::find_if(first, last, [&](const auto& entry) {
-        const std::size_t other = original_[entry.second];
-        const Word flip_other = flip(other);
+      const auto same = [&](std::size_t c) {
+        const Word* const other = table.column(original_[c]);
+        const Word flip_both = flip_column ^ flip(other);
         for (std::size_t w = 0; w < live.size(); ++w)
-          if (((read_word(table, column, w) ^ flip_column ^ read_word(table, other, w) ^
-                flip_other) &
-               live[w]) != 0)
-            return false;
+          if (((words[w] ^ other[w] ^ flip_both) & live[w]) != 0) return false;
         return true;
-      });
-      if (same != last) {
-        ++multiplicity_[same->second];
+      };
+      std::size_t at = hash & (seen.size() - 1);
+      while (seen[at] != no_slot && !same(seen[at])) at = (at + 1) & (seen.size() - 1);
+      if (seen[at] != no_slot) {
+        ++multiplicity_[seen[at]];
         continue;
       }
-      seen.emplace(hash, multiplicity_.size());
+      seen[at] = static_cast<std::uint32_t>(n_columns());
     }
     multiplicity_.push_back(1);
     original_.push_back(static_cast<std::uint32_t>(column));
   }
+  return true;
 }
 
-void Dataset::place_rows(const std::vector<std::uint32_t>& raw,
-                         std::span<const std::int32_t> labels,
-                         std::span<const std::int64_t> weights, bool fold,
-                         std::size_t memory_limit) {
-  const std::size_t k_count = static_cast<std::size_t>(n_classes_);
-  std::vector<std::uint32_t> rows;  // the caller's live rows, repeated by weight when not folding
-  for (std::uint32_t r = 0; r < labels.size(); ++r) {
-    const std::int64_t weight = weights.empty() ? 1 : weights[r];
-    total_weight_ += weight;
-    rows.insert(rows.end(), fold ? (weight > 0 ? 1 : 0) : static_cast<std::size_t>(weight), r);
-  }
-  RowGroups groups;
-  if (fold) {
-    groups = group_rows(raw, halves_per_row_, rows);
-  } else {
-    groups.first = rows;
-    groups.group.resize(rows.size());
-    for (std::uint32_t i = 0; i < rows.size(); ++i) groups.group[i] = i;
-  }
-  n_distinct_rows_ = groups.first.size();
-
-  std::vector<std::int32_t> counts(n_distinct_rows_ * k_count, 0);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const std::int64_t weight = weights.empty() || !fold ? 1 : weights[rows[i]];
-    counts[groups.group[i] * k_count + static_cast<std::size_t>(labels[rows[i]])] +=
-        static_cast<std::int32_t>(weight);
-  }
-
-  // Patterns in an order that depends on the counts alone, not on the order of the rows.
-  std::map<std::vector<std::int32_t>, std::vector<std::uint32_t>> patterns;
-  for (std::uint32_t g = 0; g < n_distinct_rows_; ++g) {
-    const auto first = counts.begin() + static_cast<std::ptrdiff_t>(g * k_count);
-    patterns[std::vector<std::int32_t>(first, first + n_classes_)].push_back(g);
-  }
-  n_words_ = 0;
-  for (const auto& [pattern, members] : patterns) {
-    Segment segment;
-    segment.first_word = n_words_;
-    segment.n_words = words_for(members.size());
-    segment.n_rows = members.size();
-    segment.counts = pattern;
-    int n_present = 0;
-    for (int k = 0; k < n_classes_; ++k) {
-      const std::int32_t c = pattern[static_cast<std::size_t>(k)];
-      segment.weight += c;
-      if (c > 0) ++n_present;
-      if (c == 1) segment.unit_class = k;
+bool Dataset::fill_rows(const PackedTable& table, const RowClasses& classes, const Stop& stop) {
+  std::uint32_t tile[half_bits * blocks];
+  std::vector<std::uint8_t> band(half_bits * row_bytes_ + slack);  // of the caller's rows
+  std::uint8_t* to = by_row_.data();
+  for (std::size_t first = 0; first < table.n_rows; first += half_bits) {
+    if (due(first, stop)) return false;
+    for (std::size_t h = 0; h * half_bits < n_columns(); h += blocks) {
+      for (std::size_t b = 0; b < half_bits; ++b) {
+        for (std::size_t k = 0; k < blocks; ++k) {
+          const std::size_t c = (h + k) * half_bits + b;
+          tile[b * blocks + k] =
+              c >= n_columns()
+                  ? 0
+                  : static_cast<std::uint32_t>(table.column(original_[c])[first / word_bits] >>
+                                               (first % word_bits));
+        }
+      }
+      transpose_blocks<blocks>(tile);
+      const std::size_t n = std::min(blocks * sizeof(std::uint32_t), row_bytes_ - 4 * h);
+      for (std::size_t r = 0; r < half_bits; ++r)
+        std::memcpy(&band[r * row_bytes_ + 4 * h], &tile[r * blocks], n);
     }
-    segment.impure = n_present > 1;
-    if (segment.weight != 1) segment.unit_class = -1;
-    n_words_ += segment.n_words;
-    segments_.push_back(std::move(segment));
+    const std::size_t n = std::min(half_bits, table.n_rows - first);
+    for (std::size_t r = 0; r < n; ++r)
+      for (std::size_t copy = classes.copies(first + r); copy > 0; --copy, to += row_bytes_)
+        std::memcpy(to, &band[r * row_bytes_], row_bytes_);
   }
+  return true;
+}
 
+// To their slots, by following cycles: a second array would be as large as the packed table.
+bool Dataset::move_rows(PageVector<std::uint32_t>& slot, const Stop& stop) {
   const std::size_t slots = n_words_ * word_bits;
-  require(raw.size() * sizeof(std::uint32_t) + counts.size() * sizeof(std::int32_t) +
-              segments_.size() * (sizeof(Segment) + 4 * k_count) +
-              slots * (halves_per_row_ * sizeof(std::uint32_t) + sizeof(RowKey)) +
-              n_columns() * n_words_ * sizeof(Word),
-          memory_limit);
-  by_row_.assign(n_words_ * word_bits * halves_per_row_, 0);
-  keys_.resize(n_words_ * word_bits);
-  std::size_t s = 0;
-  for (const auto& [pattern, members] : patterns) {
-    const std::size_t first_slot = segments_[s++].first_word * word_bits;
-    for (std::size_t m = 0; m < members.size(); ++m) {
-      const std::uint32_t* from = &raw[groups.first[members[m]] * halves_per_row_];
-      std::copy(from, from + halves_per_row_, &by_row_[(first_slot + m) * halves_per_row_]);
+  const std::size_t n_rows = std::max(slots, slot.size());
+  by_row_.resize(n_rows * row_bytes_ + slack, 0);
+  slot.resize(n_rows, no_slot);
+  std::vector<std::uint8_t> carried(row_bytes_), next(row_bytes_);
+  for (std::size_t i = 0; i < n_rows; ++i) {
+    if (due(i, stop)) return false;
+    if (slot[i] == no_slot || slot[i] == i) continue;
+    // Carries the row of i to its slot, the row that was there to its own, and so on, until
+    // nothing was there that is needed; at the latest in the place of i.
+    std::memcpy(carried.data(), row(i), row_bytes_);
+    std::uint32_t to = slot[i];
+    slot[i] = no_slot;
+    while (to != no_slot) {
+      std::uint8_t* const there = &by_row_[to * row_bytes_];
+      const std::uint32_t onwards = slot[to];
+      std::memcpy(next.data(), there, row_bytes_);
+      std::memcpy(there, carried.data(), row_bytes_);
+      slot[to] = to;
+      carried.swap(next);
+      to = onwards;
     }
   }
-  std::uint64_t state = 0x6d617074726565ULL;  // any fixed seed: keys must repeat, not surprise
-  for (RowKey& key : keys_) {
-    key.high = mix(state += 0x9e3779b97f4a7c15ULL);
-    key.low = mix(state += 0x9e3779b97f4a7c15ULL);
-  }
+  for (std::size_t i = 0; i < slots; ++i)
+    if (slot[i] != i) std::memset(&by_row_[i * row_bytes_], 0, row_bytes_);
+  by_row_.resize(slots * row_bytes_ + slack);
+  if (by_row_.capacity() / 8 * 7 > by_row_.size()) by_row_.shrink_to_fit();
+  return true;
 }
 
-void Dataset::fill_columns() {
+bool Dataset::fill_columns(const Stop& stop) {
   by_column_.assign(n_columns() * n_words_, 0);
-  std::uint32_t block[half_bits];
+  std::uint32_t tile[half_bits * blocks];
+  const std::size_t halves = halves_per_row();
   for (std::size_t first = 0; first < n_words_ * word_bits; first += half_bits) {
-    for (std::size_t h = 0; h * half_bits < n_columns(); ++h) {
-      for (std::size_t r = 0; r < half_bits; ++r) block[r] = row(first + r)[h];
-      transpose_32x32(block);
-      for (std::size_t b = 0; b < half_bits && h * half_bits + b < n_columns(); ++b)
-        by_column_[(h * half_bits + b) * n_words_ + first / word_bits] |=
-            static_cast<Word>(block[b]) << (first % word_bits);
+    if (due(first, stop)) return false;
+    for (std::size_t h = 0; h < halves; h += blocks) {
+      const std::size_t n = std::min(blocks, halves - h);
+      for (std::size_t r = 0; r < half_bits; ++r)
+        for (std::size_t b = 0; b < n; ++b) tile[r * blocks + b] = half_of(row(first + r), h + b);
+      transpose_blocks<blocks>(tile);
+      for (std::size_t b = 0; b < n; ++b) {
+        const std::size_t first_column = (h + b) * half_bits;
+        for (std::size_t c = 0; c < half_bits && first_column + c < n_columns(); ++c)
+          by_column_[(first_column + c) * n_words_ + first / word_bits] |=
+              static_cast<Word>(tile[c * blocks + b]) << (first % word_bits);
+      }
     }
   }
+  return true;
 }
 
 RowSet Dataset::all_rows() const {
@@ -278,18 +263,20 @@ RowSet Dataset::all_rows() const {
 
 RowKey Dataset::key(const RowSet& rows) const {
   RowKey key;
-  for (std::size_t w = 0; w < rows.n_words(); ++w)
-    for_each_slot(rows.word(w), w * word_bits, [&](std::size_t slot) { key ^= keys_[slot]; });
+  for (std::size_t i = 0; i < rows.n_stored(); ++i)
+    for_each_slot(rows.stored(i), rows.place(i) * word_bits,
+                  [&](std::size_t slot) { key ^= Dataset::key(slot); });
   return key;
 }
 
 std::int64_t Dataset::count(const RowSet& rows, std::span<std::int64_t> counts) const {
   std::fill(counts.begin(), counts.end(), 0);
   std::int64_t distinct = 0;
+  std::size_t i = 0;
   for (const Segment& segment : segments_) {
     std::int64_t n = 0;
-    for (std::size_t w = segment.first_word; w < segment.first_word + segment.n_words; ++w)
-      n += popcount(rows.word(w));
+    const std::size_t end = segment.first_word + segment.n_words;
+    for (; i < rows.n_stored() && rows.place(i) < end; ++i) n += popcount(rows.stored(i));
     if (n == 0) continue;
     distinct += n;
     for (std::size_t k = 0; k < counts.size(); ++k) counts[k] += n * segment.counts[k];
@@ -303,13 +290,9 @@ std::int64_t Dataset::varying_columns(const RowSet& rows) const {
     const Word* words = column(c);
     Word ones = 0;
     Word zeros = 0;
-    // Most columns vary within the first words: a look now and then is enough.
-    constexpr std::size_t at_once = 32;
-    for (std::size_t first = 0; first < n_words_ && (ones == 0 || zeros == 0); first += at_once) {
-      for (std::size_t w = first; w < std::min(first + at_once, n_words_); ++w) {
-        ones |= rows.word(w) & words[w];
-        zeros |= rows.word(w) & ~words[w];
-      }
+    for (std::size_t i = 0; i < rows.n_stored() && (ones == 0 || zeros == 0); ++i) {
+      ones |= rows.stored(i) & words[rows.place(i)];
+      zeros |= rows.stored(i) & ~words[rows.place(i)];
     }
     if (ones != 0 && zeros != 0) varying += multiplicity_[c];
   }
@@ -318,8 +301,7 @@ std::int64_t Dataset::varying_columns(const RowSet& rows) const {
 
 std::size_t Dataset::bytes() const {
   const std::size_t patterns = segments_.size() * 4 * static_cast<std::size_t>(n_classes_);
-  return patterns + by_column_.capacity() * sizeof(Word) +
-         by_row_.capacity() * sizeof(std::uint32_t) + keys_.capacity() * sizeof(RowKey) +
+  return patterns + by_column_.capacity() * sizeof(Word) + by_row_.capacity() +
          multiplicity_.capacity() * sizeof(int) + original_.capacity() * sizeof(std::uint32_t) +
          segments_.capacity() * sizeof(Segment);
 }

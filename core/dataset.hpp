@@ -9,53 +9,43 @@
 // The number of *distinct* rows of a set is then a plain popcount, which tells exactly whether
 // a set can be split at all (two or more) and feeds the bounds.
 //
-// Rows are held twice: by column (to intersect sets) and by row (to compact a node, expand.hpp).
-// Invariants: every row has weight >= 1; every column takes both values; slots without row are 0.
+// Rows are held twice, a bit a value each: by column (to intersect sets) and by row (to compact
+// a node, node_view.hpp). While they are made no more than that is held, but for a few numbers a
+// row. Invariants: every row has weight >= 1; every column takes both values; slots without row are
+// 0.
 #pragma once
 
 #include <cstdint>
+#include <cstring>
+#include <functional>
 #include <span>
 #include <vector>
 
+#include "mix.hpp"
+#include "packed_table.hpp"
+#include "placement.hpp"
 #include "row_set.hpp"
 
 namespace maptree {
-
-// Total weight (rows counted with repetition) that the fixed-point tables can hold.
-inline constexpr std::int64_t max_total_weight = std::int64_t{1} << 25;
-
-// The caller's data: bit r % 8 of byte r / 8 of a column is row r's value.
-struct PackedTable {
-  const std::uint8_t* columns = nullptr;
-  std::size_t n_rows = 0;
-  std::size_t n_columns = 0;
-  std::size_t bytes_per_column = 0;
-};
 
 struct Folding {
   bool rows = true;
   bool columns = true;
 };
 
-struct Segment {
-  std::size_t first_word = 0;
-  std::size_t n_words = 0;
-  std::size_t n_rows = 0;            // distinct rows; they fill the first slots
-  std::vector<std::int32_t> counts;  // the pattern: weight of each class in each of its rows
-  std::int32_t weight = 0;           // sum of counts
-  int unit_class = -1;               // k where the pattern is one row of class k, else -1
-  bool impure = false;               // more than one class: such rows can never be told apart
-};
-
 class Dataset {
  public:
-  // weights may be empty (every row counts once). Throws std::invalid_argument on the caller's
-  // mistakes: labels or weights out of range, no row of positive weight, too much weight; and
-  // std::length_error, before it is taken, if more than `memory_limit` bytes would be needed.
-  Dataset(const PackedTable& table, std::span<const std::int32_t> labels,
-          std::span<const std::int64_t> weights, int n_classes, Folding folding = {},
-          std::size_t memory_limit = SIZE_MAX);
+  // Takes the table, and gives its memory back as soon as it has been read. weights may be empty
+  // (every row counts once). Throws std::invalid_argument on the caller's mistakes: labels or
+  // weights out of range, no row of positive weight, too much weight; and std::length_error, before
+  // it is taken, if more than `memory_limit` bytes would be needed. `stop` is polled; if it says
+  // true the dataset is not complete(): then it has class_totals(), and n_columns() only tells
+  // whether any column varies.
+  Dataset(PackedTable table, const Labels& labels, std::span<const std::int64_t> weights,
+          int n_classes, Folding folding = {}, std::size_t memory_limit = SIZE_MAX,
+          const std::function<bool()>& stop = {});
 
+  [[nodiscard]] bool complete() const { return complete_; }
   [[nodiscard]] int n_classes() const { return n_classes_; }
   [[nodiscard]] std::size_t n_rows() const { return n_rows_; }  // the caller's
   [[nodiscard]] std::size_t n_features() const { return n_features_; }
@@ -63,19 +53,31 @@ class Dataset {
   [[nodiscard]] std::size_t n_distinct_rows() const { return n_distinct_rows_; }
   [[nodiscard]] std::size_t n_words() const { return n_words_; }
   [[nodiscard]] std::int64_t total_weight() const { return total_weight_; }
+  [[nodiscard]] const std::vector<std::int64_t>& class_totals() const { return class_totals_; }
   [[nodiscard]] bool rows_folded() const { return rows_folded_; }
 
   [[nodiscard]] const std::vector<Segment>& segments() const { return segments_; }
   [[nodiscard]] const Word* column(std::size_t c) const { return &by_column_[c * n_words_]; }
-  // A row as half words: bit c % 32 of element c / 32 is column c.
-  [[nodiscard]] const std::uint32_t* row(std::size_t slot) const {
-    return &by_row_[slot * halves_per_row_];
+  // A row as bytes: bit c % 8 of byte c / 8 is column c.
+  [[nodiscard]] const std::uint8_t* row(std::size_t slot) const {
+    return &by_row_[slot * row_bytes_];
   }
-  [[nodiscard]] std::size_t halves_per_row() const { return halves_per_row_; }
+  // Columns 32 h to 32 h + 31 of a row; bits beyond the last column mean nothing.
+  [[nodiscard]] static std::uint32_t half_of(const std::uint8_t* row, std::size_t h) {
+    std::uint32_t half;
+    std::memcpy(&half, row + h * sizeof(half), sizeof(half));
+    return half;
+  }
+  [[nodiscard]] std::size_t halves_per_row() const { return (row_bytes_ + 3) / 4; }
   [[nodiscard]] int multiplicity(std::size_t c) const { return multiplicity_[c]; }
   // The caller's column that a folded column stands for (the first of its equals).
   [[nodiscard]] std::uint32_t original(std::size_t c) const { return original_[c]; }
-  [[nodiscard]] RowKey key(std::size_t slot) const { return keys_[slot]; }
+  // Two mixes of the slot's number, which repeat from run to run; a table of them would be larger
+  // than the packed rows.
+  [[nodiscard]] static RowKey key(std::size_t slot) {
+    constexpr std::uint64_t seed = 0x6d617074726565ULL, step = 0x9e3779b97f4a7c15ULL;
+    return {mix(seed + (2 * slot + 1) * step), mix(seed + (2 * slot + 2) * step)};
+  }
 
   [[nodiscard]] RowSet all_rows() const;
   [[nodiscard]] RowKey key(const RowSet& rows) const;
@@ -86,25 +88,33 @@ class Dataset {
   [[nodiscard]] std::size_t bytes() const;
 
  private:
-  void choose_columns(const PackedTable& table, const std::vector<Word>& live, bool fold);
-  void place_rows(const std::vector<std::uint32_t>& raw, std::span<const std::int32_t> labels,
-                  std::span<const std::int64_t> weights, bool fold, std::size_t memory_limit);
-  void fill_columns();
+  using Stop = std::function<bool()>;
+  // Rows that count as bits; checks labels and weights on the way.
+  [[nodiscard]] std::vector<Word> read_classes(const RowClasses& classes, std::size_t n_rows);
+  // These three return false when stopped.
+  bool choose_columns(const PackedTable& table, const std::vector<Word>& live, bool fold,
+                      const Stop& stop);
+  bool fill_rows(const PackedTable& table, const RowClasses& classes, const Stop& stop);
+  bool move_rows(PageVector<std::uint32_t>& slot, const Stop& stop);
+  bool fill_columns(const Stop& stop);
+  [[nodiscard]] bool build(PackedTable& table, const RowClasses& classes, Folding folding,
+                           std::size_t memory_limit, const Stop& stop);
 
   int n_classes_ = 0;
   std::size_t n_rows_ = 0;
   std::size_t n_features_ = 0;
   std::size_t n_distinct_rows_ = 0;
   std::size_t n_words_ = 0;
-  std::size_t halves_per_row_ = 0;
+  std::size_t row_bytes_ = 1;
   std::int64_t total_weight_ = 0;
   bool rows_folded_ = true;
+  bool complete_ = true;
+  std::vector<std::int64_t> class_totals_;
   std::vector<Segment> segments_;
-  std::vector<Word> by_column_;
-  std::vector<std::uint32_t> by_row_;
+  PageVector<Word> by_column_;
+  PageVector<std::uint8_t> by_row_;  // and a few bytes, so that halves may be read to the end
   std::vector<int> multiplicity_;
   std::vector<std::uint32_t> original_;
-  std::vector<RowKey> keys_;
 };
 
 }  // namespace maptree

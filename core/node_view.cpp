@@ -10,7 +10,6 @@ namespace maptree {
 
 namespace {
 
-constexpr std::uint32_t no_slot = UINT32_MAX;
 constexpr std::size_t half_bits = 32;
 
 [[nodiscard]] std::size_t whole_lanes(std::size_t n) { return (n + lanes - 1) / lanes * lanes; }
@@ -99,21 +98,23 @@ void NodeView::pack_rows(const RowSet& rows) {
   slots_.clear();
   runs_.clear();
   folded_ = false;
+  std::size_t i = 0;
   for (std::size_t s = 0; s < data_.segments().size(); ++s) {
     const Segment& segment = data_.segments()[s];
+    const std::size_t end = segment.first_word + segment.n_words;
     PairRun run;
     run.first = static_cast<std::uint32_t>(slots_.size() / half_bits);
-    for (std::size_t w = segment.first_word; w < segment.first_word + segment.n_words; ++w) {
-      const Word word = rows.word(w);
-      if (compact_) {
-        for_each_slot(word, w * word_bits, [&](std::size_t slot) {
+    if (compact_) {
+      for (; i < rows.n_stored() && rows.place(i) < end; ++i)
+        for_each_slot(rows.stored(i), rows.place(i) * word_bits, [&](std::size_t slot) {
           slots_.push_back(static_cast<std::uint32_t>(slot));
         });
-      } else {
+    } else {
+      for (std::size_t w = segment.first_word; w < end; ++w)
         for (std::size_t b = 0; b < word_bits; ++b)
-          slots_.push_back(((word >> b) & 1) != 0 ? static_cast<std::uint32_t>(w * word_bits + b)
-                                                  : no_slot);
-      }
+          slots_.push_back(((rows.word(w) >> b) & 1) != 0
+                               ? static_cast<std::uint32_t>(w * word_bits + b)
+                               : no_slot);
     }
     slots_.resize((slots_.size() + half_bits - 1) / half_bits * half_bits, no_slot);
     run.last = static_cast<std::uint32_t>(slots_.size() / half_bits);
@@ -135,7 +136,7 @@ void NodeView::transpose_rows() {
   raw_.resize(n_half_words() * raw_stride_);
   const std::size_t halves = data_.halves_per_row();
   std::uint32_t tile[half_bits * blocks] = {};
-  const std::uint32_t* from[half_bits];
+  const std::uint8_t* from[half_bits];
   for (std::size_t w = 0; w < n_half_words(); ++w) {
     for (std::size_t r = 0; r < half_bits; ++r) {
       const std::uint32_t slot = slots_[w * half_bits + r];
@@ -143,9 +144,11 @@ void NodeView::transpose_rows() {
     }
     for (std::size_t h = 0; h < halves; h += blocks) {
       const std::size_t n = std::min(blocks, halves - h);
+      // Beyond the last column bits are as they come: nobody looks at these columns.
       for (std::size_t r = 0; r < half_bits; ++r)
         for (std::size_t b = 0; b < n; ++b)
-          tile[r * blocks + b] = from[r][h + b] ^ first_row_[h + b];
+          tile[r * blocks + b] =
+              Dataset::half_of(from[r], h + b) ^ Dataset::half_of(first_row_, h + b);
       transpose_blocks<blocks>(tile);
       std::uint32_t* to = &raw_[w * raw_stride_ + h * half_bits];
       for (std::size_t b = 0; b < n; ++b)
@@ -196,7 +199,7 @@ void NodeView::find_columns() {
       }
       table_[at] = static_cast<std::uint32_t>(columns_.size());
     }
-    columns_.push_back({c, copies, ((first_row_[c / half_bits] >> (c % half_bits)) & 1) != 0});
+    columns_.push_back({c, copies, ((first_row_[c / 8] >> (c % 8)) & 1) != 0});
   }
 }
 

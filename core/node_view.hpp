@@ -72,7 +72,7 @@ class NodeView {
 
   std::vector<std::uint32_t> slots_;  // rows by half word; no_slot where there is none
   std::vector<PairRun> runs_;
-  const std::uint32_t* first_row_ = nullptr;
+  const std::uint8_t* first_row_ = nullptr;
   bool folded_ = false;
   std::size_t raw_stride_ = 0;
   std::vector<std::uint32_t> raw_;  // all columns of the dataset

@@ -38,8 +38,7 @@ Posterior::Posterior(const Prior& prior, const Dataset& data, const std::functio
     log_columns_[v] =
         std::max(log_columns_[v - 1], Cost::nearest(std::log(static_cast<double>(v))).units());
 
-  std::vector<std::int64_t> class_total(prior.rho.size());
-  data.count(data.all_rows(), class_total);
+  const std::vector<std::int64_t>& class_total = data.class_totals();
   complete_ = fill_counts(prior, class_total, stop);
   if (!complete_) return;
   // A part of the rows never costs more than all of them (its likelihood is a marginal of theirs),

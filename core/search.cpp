@@ -249,8 +249,7 @@ double log_rising(double from, std::int64_t n) {
 // probability has. Its cost does not come from the tables; nothing is compared with it.
 Result lone_leaf(const Dataset& data, const Prior& prior, Status status, double seconds,
                  std::size_t bytes) {
-  std::vector<std::int64_t> counts(prior.rho.size());
-  data.count(data.all_rows(), counts);
+  const std::vector<std::int64_t>& counts = data.class_totals();
   double nats = data.n_columns() > 0 ? -std::log1p(-prior.alpha) : 0;
   double sum = 0;
   for (std::size_t k = 0; k < counts.size(); ++k) {
@@ -287,6 +286,8 @@ Result search(const Dataset& data, const Prior& prior, const Options& options, c
   const bool fits =
       limits.memory_bytes < 0 || needed <= static_cast<std::size_t>(limits.memory_bytes);
   Posterior::check(prior, data);
+  if (!data.complete())
+    return lone_leaf(data, prior, Status::time_limit, control.seconds(), data.bytes());
   if (!fits) return lone_leaf(data, prior, Status::memory_limit, control.seconds(), data.bytes());
   const auto stop = [&] {
     return control.stop(1'000'000, [&] {

@@ -45,19 +45,13 @@ const std::array<std::pair<const char*, Kernel>, 4> kernel_names = {
 
 maptree::Dataset make_dataset(const Problem& problem, maptree::Folding folding) {
   const brute_force::Problem& model = problem.model;
-  maptree::PackedTable table;
-  table.n_rows = model.x.size();
-  table.n_columns = model.n_columns();
-  table.bytes_per_column = (table.n_rows + 7) / 8;
-  std::vector<std::uint8_t> bits(table.n_columns * table.bytes_per_column, 0);
+  maptree::PackedTable table(model.x.size(), model.n_columns());
   for (std::size_t r = 0; r < table.n_rows; ++r)
     for (std::size_t c = 0; c < table.n_columns; ++c)
-      if (model.x[r][c] == 1)
-        bits[c * table.bytes_per_column + r / 8] |= static_cast<std::uint8_t>(1u << (r % 8));
-  table.columns = bits.data();
+      if (model.x[r][c] == 1) table.column(c)[r / 64] |= maptree::Word{1} << (r % 64);
   const std::vector<std::int32_t> labels(model.y.begin(), model.y.end());
   const std::vector<std::int64_t> weights(model.weight.begin(), model.weight.end());
-  return {table, labels, weights, static_cast<int>(model.n_classes()), folding};
+  return {std::move(table), labels, weights, static_cast<int>(model.n_classes()), folding};
 }
 
 maptree::Dataset make_dataset(const Problem& problem) {

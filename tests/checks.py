@@ -44,7 +44,6 @@ def solve(problem: Problem, options: _core.Options | None = None, **limits: Any)
     options = _core.Options() if options is None else options
     dataset = _core.Dataset(
         _core.pack(problem.X),
-        len(problem.y),
         problem.y.astype(np.int32),
         None if problem.weights is None else problem.weights.astype(np.int64),
         problem.n_classes,

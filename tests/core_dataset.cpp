@@ -1,5 +1,6 @@
 // Dataset: what folding and packing must not change, and what they must.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <set>
@@ -9,6 +10,7 @@
 #include "check.hpp"
 #include "pack.hpp"
 #include "problem.hpp"
+#include "search.hpp"
 
 using fuzz::Problem;
 using fuzz::Random;
@@ -37,7 +39,7 @@ Problem random_table(Random& random, std::size_t n_rows, std::size_t n_columns) 
 }
 
 int value(const Dataset& data, std::size_t slot, std::size_t column) {
-  return static_cast<int>((data.row(slot)[column / 32] >> (column % 32)) & 1u);
+  return static_cast<int>((data.row(slot)[column / 8] >> (column % 8)) & 1u);
 }
 
 std::int64_t total_multiplicity(const Dataset& data) {
@@ -230,6 +232,42 @@ TEST(keys_tell_sets_apart_wherever_they_differ) {
   CHECK_EQUAL(low.size(), n);
 }
 
+TEST(sets_of_few_rows_are_counted_like_others) {
+  // Some rows are repeated, with other labels, so that there are several segments.
+  Random random(18);
+  Problem problem = random_table(random, 12000, 14);
+  for (long& weight : problem.model.weight) weight = random.between(1L, 3L);
+  const Dataset data = fuzz::make_dataset(problem);
+  CHECK(data.segments().size() > 4 && data.n_words() >= 128);
+  RowSet rows = data.all_rows(), part;
+  std::vector<std::int64_t> counts(2), expected_counts(2);
+  for (std::size_t c = 0; c < data.n_columns(); ++c) {
+    part.assign_side(rows, data.column(c), static_cast<int>(c % 2));
+    std::swap(rows, part);
+    RowSet dense(data.n_words());
+    for (std::size_t w = 0; w < data.n_words(); ++w)
+      maptree::for_each_slot(rows.word(w), w * 64, [&](std::size_t slot) { dense.insert(slot); });
+    CHECK(!dense.sparse());
+    CHECK_EQUAL(data.count(rows, counts), data.count(dense, expected_counts));
+    CHECK(counts == expected_counts);
+    CHECK(data.key(rows) == data.key(dense));
+    CHECK_EQUAL(data.varying_columns(rows), data.varying_columns(dense));
+  }
+  CHECK(rows.sparse());
+  CHECK_EQUAL(data.varying_columns(rows), 0);  // one row at most is left
+
+  maptree::Options options;
+  const auto solve = [&] {
+    return maptree::search(data, {0.95, 0.5, {2.5, 2.5}}, options, {.max_expansions = 40});
+  };
+  const maptree::Result compact = solve();
+  options.compact = false;
+  const maptree::Result whole = solve();
+  CHECK_EQUAL(compact.upper.units(), whole.upper.units());
+  CHECK_EQUAL(compact.lower.units(), whole.lower.units());
+  CHECK(compact.tree.feature == whole.tree.feature);
+}
+
 TEST(keys_of_two_sides_make_the_key_of_the_whole) {
   Random random(14);
   const Dataset data = fuzz::make_dataset(random_table(random, 150, 6));
@@ -245,48 +283,124 @@ TEST(keys_of_two_sides_make_the_key_of_the_whole) {
 }
 
 TEST(dataset_refuses_a_callers_mistakes) {
-  const std::uint8_t byte = 1;
   const std::vector<std::int32_t> labels = {0, 1};
   const std::vector<std::int64_t> none;
-  const auto make = [&](maptree::PackedTable packed, std::vector<std::int32_t> y,
-                        std::vector<std::int64_t> w, int k) { return Dataset(packed, y, w, k); };
-  const maptree::PackedTable good = {&byte, 2, 1, 1};
-  CHECK_EQUAL(make(good, labels, none, 2).n_columns(), 1u);
-  CHECK_THROWS(std::invalid_argument, make({&byte, 0, 1, 1}, {}, none, 2));
-  CHECK_THROWS(std::invalid_argument,
-               make({&byte, 9, 1, 1}, std::vector<std::int32_t>(9), none, 2));
-  CHECK_THROWS(std::invalid_argument, make(good, labels, none, 0));
-  CHECK_THROWS(std::invalid_argument, make(good, {0}, none, 2));
-  CHECK_THROWS(std::invalid_argument, make(good, {0, 2}, none, 2));
-  CHECK_THROWS(std::invalid_argument, make(good, {0, -1}, none, 2));
-  CHECK_THROWS(std::invalid_argument, make(good, labels, {1}, 2));
-  CHECK_THROWS(std::invalid_argument, make(good, labels, {1, -1}, 2));
-  CHECK_THROWS(std::invalid_argument, make(good, labels, {0, 0}, 2));
-  CHECK_THROWS(std::invalid_argument, make(good, labels, {1, maptree::max_total_weight}, 2));
-  CHECK_THROWS(std::invalid_argument, make(good, labels, {INT64_MAX, INT64_MAX}, 2));
-  CHECK_EQUAL(make(good, labels, {1, maptree::max_total_weight - 1}, 2).total_weight(),
+  const auto packed = [](std::size_t n_rows) {
+    maptree::PackedTable out(n_rows, 1);
+    if (n_rows > 0) out.words[0] = 1;
+    return out;
+  };
+  const auto make = [&](std::size_t n_rows, std::vector<std::int32_t> y,
+                        std::vector<std::int64_t> w,
+                        int k) { return Dataset(packed(n_rows), y, w, k); };
+  CHECK_EQUAL(make(2, labels, none, 2).n_columns(), 1u);
+  CHECK_THROWS(std::invalid_argument, make(0, {}, none, 2));
+  maptree::PackedTable taken = packed(2);
+  taken.words.clear();
+  CHECK_THROWS(std::invalid_argument, Dataset(taken, labels, none, 2));
+  CHECK_THROWS(std::invalid_argument, make(2, labels, none, 0));
+  CHECK_THROWS(std::invalid_argument, make(2, {0}, none, 2));
+  CHECK_THROWS(std::invalid_argument, make(2, {0, 2}, none, 2));
+  CHECK_THROWS(std::invalid_argument, make(2, {0, -1}, none, 2));
+  CHECK_THROWS(std::invalid_argument, make(2, labels, {1}, 2));
+  CHECK_THROWS(std::invalid_argument, make(2, labels, {1, -1}, 2));
+  CHECK_THROWS(std::invalid_argument, make(2, labels, {0, 0}, 2));
+  CHECK_THROWS(std::invalid_argument, make(2, labels, {1, maptree::max_total_weight}, 2));
+  CHECK_THROWS(std::invalid_argument, make(2, labels, {INT64_MAX, INT64_MAX}, 2));
+  CHECK_EQUAL(make(2, labels, {1, maptree::max_total_weight - 1}, 2).total_weight(),
               maptree::max_total_weight);
 }
 
-TEST(packing_reads_every_layout_and_names_the_bad_value) {
+TEST(labels_of_a_byte_are_the_same_labels) {
+  Random random(16);
+  const Problem problem = random_table(random, 100, 6);
+  const Dataset expected = fuzz::make_dataset(problem);
+  const std::vector<std::uint8_t> bytes(problem.model.y.begin(), problem.model.y.end());
+  maptree::PackedTable packed(100, 6);
+  for (std::size_t r = 0; r < 100; ++r)
+    for (std::size_t c = 0; c < 6; ++c)
+      packed.column(c)[r / 64] |= static_cast<maptree::Word>(problem.model.x[r][c]) << (r % 64);
+  const Dataset data(packed, std::span<const std::uint8_t>(bytes), {}, 2);
+  CHECK(contents(data) == contents(expected));
+  CHECK(data.class_totals() == expected.class_totals());
+}
+
+TEST(a_dataset_can_be_stopped_anywhere) {
+  Random random(17);
+  // Every column of the first is constant: whether one varies is known in any case.
+  for (const int largest : {1, 2}) {
+    Problem problem = random_table(random, 300, 40);
+    for (auto& row : problem.model.x)
+      for (int& value : row) value = std::min(value, largest - 1);
+    const Dataset whole = fuzz::make_dataset(problem);
+    int polls = 0;
+    const auto make = [&](int most) {
+      maptree::PackedTable packed(300, 40);
+      for (std::size_t r = 0; r < 300; ++r)
+        for (std::size_t c = 0; c < 40; ++c)
+          packed.column(c)[r / 64] |= static_cast<maptree::Word>(problem.model.x[r][c]) << (r % 64);
+      polls = 0;
+      const std::vector<std::int32_t> labels(problem.model.y.begin(), problem.model.y.end());
+      return Dataset(std::move(packed), labels, {}, 2, {}, SIZE_MAX,
+                     [&] { return ++polls > most; });
+    };
+    CHECK(make(INT32_MAX).complete());
+    const int all = polls;
+    CHECK(all > 4);
+    for (int most = 0; most < all; ++most) {
+      const Dataset data = make(most);
+      CHECK(!data.complete());
+      CHECK(data.class_totals() == whole.class_totals());
+      CHECK_EQUAL(data.total_weight(), 300);
+      CHECK_EQUAL(data.n_columns() > 0, whole.n_columns() > 0);
+      CHECK(data.bytes() < 40 * 8 + 1000);  // nothing is held that is of no use
+      const maptree::Result result =
+          maptree::search(data, {0.95, 0.5, {2.5, 2.5}}, {}, {.seconds = 0});
+      const maptree::Result expected =
+          maptree::search(whole, {0.95, 0.5, {2.5, 2.5}}, {}, {.max_expansions = 0});
+      CHECK(result.status == maptree::Status::time_limit);
+      CHECK_EQUAL(result.tree.feature.size(), 1u);
+      CHECK_EQUAL(result.lower.units(), 0);
+      CHECK(std::abs(result.upper.nats() - expected.scores.as_leaf[0].nats()) < 1e-6);
+    }
+  }
+}
+
+TEST(packing_reads_every_layout_and_refuses_other_values) {
   Random random(15);
-  for (const std::size_t n : {1u, 8u, 9u, 511u, 512u, 513u, 1100u}) {
-    constexpr std::size_t n_columns = 3;
-    std::vector<double> by_row(n * n_columns), by_column(n * n_columns);
-    for (std::size_t r = 0; r < n; ++r)
-      for (std::size_t c = 0; c < n_columns; ++c)
-        by_row[r * n_columns + c] = by_column[c * n + r] = random.below(2);
-    std::vector<std::uint8_t> bits, other;
-    CHECK(!maptree::pack_columns<double>({by_row.data(), n, n_columns, n_columns, 1}, bits));
-    CHECK(!maptree::pack_columns<double>(
-        {by_column.data(), n, n_columns, 1, static_cast<std::int64_t>(n)}, other));
-    CHECK(bits == other);
-    for (std::size_t r = 0; r < n; ++r)
-      for (std::size_t c = 0; c < n_columns; ++c)
-        CHECK_EQUAL((bits[c * ((n + 7) / 8) + r / 8] >> (r % 8)) & 1, by_row[r * n_columns + c]);
-    by_row[(n - 1) * n_columns + 1] = 0.5;
-    const auto bad =
-        maptree::pack_columns<double>({by_row.data(), n, n_columns, n_columns, 1}, bits);
-    CHECK(bad && bad->row == n - 1 && bad->column == 1 && bad->value == 0.5);
+  for (const std::size_t n : {1u, 8u, 9u, 63u, 64u, 65u, 200u}) {
+    for (const std::size_t f : {1u, 3u, 63u, 64u, 65u, 130u}) {
+      std::vector<double> by_row(n * f), by_column(n * f), apart(6 * n * f, 0.5);
+      const auto rows = static_cast<std::int64_t>(n), columns = static_cast<std::int64_t>(f);
+      for (std::size_t r = 0; r < n; ++r)
+        for (std::size_t c = 0; c < f; ++c)
+          by_row[r * f + c] = by_column[c * n + r] = apart[2 * r * 3 * f + 3 * c] = random.below(2);
+      const maptree::Matrix layouts[] = {
+          {by_row.data(), n, f, columns, 1},
+          {by_column.data(), n, f, 1, rows},
+          {apart.data(), n, f, 6 * columns, 3},
+          {by_row.data() + (n - 1) * f, n, f, -columns, 1},   // from the last row
+          {by_column.data() + (f - 1) * n, n, f, 1, -rows}};  // from the last column
+      for (const maptree::Matrix& layout : layouts) {
+        const auto packed = maptree::pack_columns<double>(layout);
+        CHECK(packed.has_value());
+        const auto* first = static_cast<const double*>(layout.data);
+        for (std::size_t c = 0; c < f; ++c) {
+          for (std::size_t r = 0; r < 64 * packed->words_per_column(); ++r) {
+            const auto bit = (packed->column(c)[r / 64] >> (r % 64)) & 1;
+            const double value = r < n ? first[static_cast<std::int64_t>(r) * layout.row_stride +
+                                               static_cast<std::int64_t>(c) * layout.column_stride]
+                                       : 0;
+            CHECK_EQUAL(static_cast<double>(bit), value);
+          }
+        }
+      }
+      const std::size_t at = random.below(n * f);
+      for (const double other : {0.5, 2.0, -1.0, 256.0, std::nan(""), HUGE_VAL}) {
+        by_row[at] = by_column[at] = other;
+        CHECK(!maptree::pack_columns<double>(layouts[0]));
+        CHECK(!maptree::pack_columns<double>(layouts[1]));
+      }
+    }
   }
 }

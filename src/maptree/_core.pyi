@@ -6,21 +6,41 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-def pack(X: NDArray[Any]) -> NDArray[np.uint8]:
-    """Pack a 0/1 matrix: (columns, ceil(rows / 8)) bytes, row r at bit r % 8 of byte r // 8."""
+class PackedTable:
+    """Columns of 0 and 1 as bits."""
+
+    def __init__(self, n_rows: int, n_columns: int) -> None: ...
+    def write(self, first: int, columns: NDArray[np.uint8]) -> None:
+        """Set columns from ``first`` on; bytes as ``take`` returns them."""
+    def take(self) -> NDArray[np.uint8]:
+        """Hand over the columns, and be empty: (columns, ceil(rows / 8)) bytes, row r at bit r % 8
+        of byte r // 8."""
+    @property
+    def n_rows(self) -> int: ...
+    @property
+    def n_columns(self) -> int: ...
+    @property
+    def n_bytes(self) -> int: ...
+
+def pack(X: NDArray[Any]) -> PackedTable | None:
+    """Pack a matrix that is 0/1 throughout; None if it is not."""
 
 class Dataset:
+    """Takes the table, which is empty afterwards; not ``complete`` if ``seconds`` were too few."""
+
     def __init__(
         self,
-        columns: NDArray[np.uint8],
-        n_rows: int,
-        labels: NDArray[np.int32],
+        table: PackedTable,
+        labels: NDArray[np.uint8] | NDArray[np.int32],
         weights: NDArray[np.int64] | None,
         n_classes: int,
         fold_rows: bool = True,
         fold_columns: bool = True,
         memory_limit: int = -1,
+        seconds: float = ...,
     ) -> None: ...
+    @property
+    def complete(self) -> bool: ...
     @property
     def n_rows(self) -> int: ...
     @property

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from maptree import _core
-from maptree.labels import read_labels
+from maptree.labels import Codes, read_labels
 from maptree.limits import whole_number
 from maptree.table import Table, first_not_binary, read_table
 from maptree.thresholds import choose_gaps, place_cuts
@@ -105,7 +105,7 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def fit_table(
         self,
         table: Table,
-        codes: NDArray[np.int32] | None,
+        codes: Codes | None,
         weights: NDArray[np.int64] | None,
         deadline: float = np.inf,
     ) -> Self:
@@ -114,7 +114,7 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Columns that are not reached before ``deadline`` (of ``time.perf_counter``) get no test.
         """
         limit = whole_number("max_thresholds", self.max_thresholds, least=1)
-        passthrough = first_not_binary(table.values) is None
+        passthrough = table.packed is not None or first_not_binary(table.values) is None
         n_read = table.n_columns
         if passthrough:
             columns = np.arange(table.n_columns, dtype=np.int32)
@@ -162,14 +162,16 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         table = read_table(self, X, reset=False)
         self.check_table(table)
-        return self.pack_table(table)
+        return self.pack_table(table).take()
 
-    def pack_table(self, table: Table) -> NDArray[np.uint8]:
+    def pack_table(self, table: Table) -> _core.PackedTable:
         """Pack the answers for a table that has been read and checked already."""
         if self.passthrough_:
-            return _core.pack(table.values)
+            packed = table.packed if table.packed is not None else _core.pack(table.values)
+            assert packed is not None
+            return packed
         n_tests = len(self.test_columns_)
-        packed = np.empty((n_tests, (table.n_rows + 7) // 8), dtype=np.uint8)
+        packed = _core.PackedTable(table.n_rows, n_tests)
         test = 0
         while test < n_tests:
             # Tests of one column are neighbours: read the column once for several of them.
@@ -179,7 +181,7 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 end += 1
             thresholds = self.test_thresholds_[test:end, np.newaxis]
             answers = _holds(_column(table.values, column), thresholds)
-            packed[test:end] = np.packbits(answers, axis=1, bitorder="little")
+            packed.write(test, np.packbits(answers, axis=1, bitorder="little"))
             test = end
         return packed
 

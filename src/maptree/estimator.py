@@ -20,7 +20,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 from maptree import _core
 from maptree.certificate import Certificate
 from maptree.encoding import BinaryEncoder
-from maptree.labels import read_labels
+from maptree.labels import Codes, read_labels
 from maptree.leaf_probabilities import credible_interval, posterior_mean
 from maptree.limits import max_expansions, memory_limit, n_threads, time_limit, whole_number
 from maptree.prior import read_alpha, read_beta, read_prior
@@ -182,19 +182,19 @@ class MAPTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         budget = self._read_budget()
         encoder = _read_encoder(self.encoder)
         scratch = copy.copy(self)  # takes what validation sets, so that a failure leaves no trace
-        table = read_table(scratch, X, reset=True)
+        table = read_table(scratch, X, reset=True, pack=True)
         weights = read_weights(sample_weight, table.n_rows)
         classes, codes = _classes_that_count(y, weights, table.n_rows)
         prior = read_prior(self.alpha, self.beta, self.rho, len(classes))
         if encoder is not None:
             # Half of the time at most: the rest is for packing and for the search.
             encoder.fit_table(table, codes, weights, deadline=started + budget.seconds / 2)
-        columns = _pack(encoder, table)
+        problem = Problem(_pack(encoder, table), codes, weights, prior)
         n_columns, names = table.n_columns, table.names
         del table  # may be a copy, and the search wants the memory
 
         outcome = find_tree(
-            Problem(columns, codes, weights, prior),
+            problem,
             budget,
             self.callback,
             ProgressLine() if self.verbose else None,
@@ -359,7 +359,7 @@ def _read_encoder(encoder: object) -> BinaryEncoder | None:
 
 def _classes_that_count(
     y: Any, weights: NDArray[np.int64] | None, n_rows: int
-) -> tuple[NDArray[Any], NDArray[np.int32]]:
+) -> tuple[NDArray[Any], Codes]:
     """Return the classes and class numbers; a class whose rows all weigh 0 is no class."""
     classes, codes = read_labels(y, n_rows)
     if weights is None or weights.all():
@@ -367,14 +367,17 @@ def _classes_that_count(
     kept = np.unique(codes[weights > 0])
     # Rows without weight need some valid number; clipping gives them one.
     position = np.searchsorted(kept, codes).clip(max=len(kept) - 1)
-    return classes[kept], position.astype(np.int32)
+    few = codes.dtype == np.uint8
+    return classes[kept], position.astype(np.uint8) if few else position.astype(np.int32)
 
 
-def _pack(encoder: BinaryEncoder | None, table: Table) -> NDArray[np.uint8]:
+def _pack(encoder: BinaryEncoder | None, table: Table) -> _core.PackedTable:
     if encoder is not None:
         return encoder.pack_table(table)
-    _refuse_not_binary(table)
-    return _core.pack(table.values)
+    if table.packed is None:
+        _refuse_not_binary(table)
+    assert table.packed is not None
+    return table.packed
 
 
 def _refuse_not_binary(table: Table) -> None:

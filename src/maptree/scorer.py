@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from scipy.special import gammaln
 
-from maptree.labels import class_numbers
+from maptree.labels import Codes, class_numbers
 from maptree.prior import Prior, read_prior
 from maptree.table import first_not_binary
 from maptree.tree import Tree
@@ -95,7 +95,7 @@ def log_posterior(
 def _cost(
     tree: Tree,
     columns: NDArray[np.uint8],
-    codes: NDArray[np.int32],
+    codes: Codes,
     weights: NDArray[np.int64] | None,
     prior: Prior,
 ) -> float:
@@ -133,7 +133,7 @@ def _cost(
 
 def _count(
     rows: NDArray[np.uint8],
-    codes: NDArray[np.int32],
+    codes: Codes,
     weights: NDArray[np.int64] | None,
     n_classes: int,
 ) -> NDArray[np.int64]:

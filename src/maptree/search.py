@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from maptree import _core
 from maptree.certificate import Certificate
+from maptree.labels import Codes
 from maptree.prior import Prior
 from maptree.progress import Monitor, Progress, ProgressLine, depth_of
 from maptree.tree import Tree
@@ -33,16 +34,15 @@ _OWN = 1 << 19
 class Problem:
     """What is searched: the packed answers to the tests, class numbers, weights, prior."""
 
-    columns: NDArray[np.uint8]
-    codes: NDArray[np.int32]
+    table: _core.PackedTable  # empty once the search has begun
+    codes: Codes
     weights: NDArray[np.int64] | None
     prior: Prior
 
     @property
     def n_bytes(self) -> int:
         """Memory held outside the core while it searches."""
-        held = self.columns.nbytes + self.codes.nbytes
-        return held if self.weights is None else held + self.weights.nbytes
+        return self.codes.nbytes + (0 if self.weights is None else self.weights.nbytes)
 
 
 @dataclass(frozen=True)
@@ -79,12 +79,12 @@ def find_tree(
     prior = problem.prior
     memory = -1 if budget.memory < 0 else max(0, budget.memory - problem.n_bytes - _OWN)
     dataset = _core.Dataset(
-        problem.columns,
-        len(problem.codes),
+        problem.table,
         problem.codes,
         problem.weights,
         len(prior.rho),
         memory_limit=memory,
+        seconds=budget.seconds - (time.perf_counter() - started),
     )
     spent = time.perf_counter() - started
     monitor = Monitor(callback, line, spent, problem.n_bytes)

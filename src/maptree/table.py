@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
+from maptree import _core
+
 # Bytes of the table looked at together, so that checking takes no memory to speak of.
-_BLOCK = 1 << 20
+_BLOCK = 1 << 18
 
 _NUMBERS_ONLY = (
     "maptree reads numbers and booleans in this release; columns of categories and dates come "
@@ -42,6 +44,7 @@ class Table:
     values: NDArray[Any]
     names: NDArray[np.object_] | None  # as in the user's data frame
     n_bytes: int  # 0 where values is the caller's own memory
+    packed: _core.PackedTable | None = None  # where that was asked for and all values are 0 and 1
 
     @property
     def n_rows(self) -> int:
@@ -58,10 +61,12 @@ class Table:
         return f"column {column}" if self.names is None else f"column {self.names[column]!r}"
 
 
-def read_table(owner: Any, X: Any, *, reset: bool) -> Table:
+def read_table(owner: Any, X: Any, *, reset: bool, pack: bool = False) -> Table:
     """Validate X for an estimator; with ``reset`` as at fit, else against what it was fitted on.
 
     ``owner`` gets ``n_features_in_`` and ``feature_names_in_`` when reset, as scikit-learn does.
+    With ``pack`` a matrix of 0 and 1 is packed on the way: the one look at it that this takes is
+    the check of its values as well.
     """
     if issparse(X):
         raise TypeError(
@@ -86,8 +91,10 @@ def read_table(owner: Any, X: Any, *, reset: bool) -> Table:
     if values.dtype not in _NATIVE:
         values = values.astype(np.float64)
     held = 0 if np.may_share_memory(values, _memory_of(X)) else values.nbytes
-    table = Table(values, getattr(owner, "feature_names_in_", None), held)
-    _refuse_not_finite(table)
+    packed = _core.pack(values) if pack else None
+    table = Table(values, getattr(owner, "feature_names_in_", None), held, packed)
+    if packed is None:
+        _refuse_not_finite(table)
     return table
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from maptree.labels import Codes
+
 
 def choose_gaps(
     values: NDArray[np.float64],
-    codes: NDArray[np.int32] | None,
+    codes: Codes | None,
     weights: NDArray[np.int64] | None,
     limit: int,
 ) -> NDArray[np.float64]:
@@ -47,7 +49,7 @@ def choose_gaps(
     return np.stack([ordered[starts - 1], ordered[starts]])
 
 
-def _class_can_change(codes: NDArray[np.int32], starts: NDArray[np.intp]) -> NDArray[np.bool_]:
+def _class_can_change(codes: Codes, starts: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Tell for each cut whether the two values beside it are not pure in the same class.
 
     Cutting inside a run of values that are pure in one class separates no classes that a cut at

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 from maptree.limits import total_weight
 
+# Weights looked at together, so that checking takes no memory to speak of.
+_BLOCK = 1 << 15
+
 
 def read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.int64] | None:
     """Return whole weights, one per row, or None where every row counts once.
@@ -40,16 +43,22 @@ def read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.int64] | None:
         raise TypeError(
             f"sample_weight has type {given.dtype}: pass whole numbers of at least 0, one per row."
         )
-    with np.errstate(invalid="ignore"):
-        bad = ~((given >= 0) & (given == np.floor(given)) & np.isfinite(given))
-    if bad.any():
-        row = int(np.argmax(bad))
-        raise ValueError(
-            f"sample_weight[{row}] is {given[row]!s}: weights are whole numbers of at least 0, "
-            "because a weight of w means w copies of the row. Scale them to whole numbers first."
-        )
+    for start in range(0, n_rows, _BLOCK):
+        _refuse_not_whole(given[start : start + _BLOCK], start)
     total = int(given.sum(dtype=np.float64))
     if total == 0:
         raise ValueError("Every sample weight is zero: at least one row must count.")
     total_weight(total)
-    return given.astype(np.int64)
+    return given.astype(np.int64, copy=False)
+
+
+def _refuse_not_whole(weights: NDArray[Any], first_row: int) -> None:
+    with np.errstate(invalid="ignore"):
+        bad = ~((weights >= 0) & (weights == np.floor(weights)) & np.isfinite(weights))
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(
+            f"sample_weight[{first_row + row}] is {weights[row]!s}: weights are whole numbers of "
+            "at least 0, because a weight of w means w copies of the row. Scale them to whole "
+            "numbers first."
+        )
