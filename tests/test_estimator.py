@@ -317,7 +317,7 @@ def test_the_order_of_rows_does_not_matter():
 
 def test_fits_repeat():
     X, y = noisy(n_classes=3, n_columns=20)
-    one, other = (classifier(random_state=seed, n_jobs=2).fit(X, y) for seed in (0, 1))
+    one, other = (classifier(random_state=seed, n_jobs=1).fit(X, y) for seed in (0, 1))
     assert one.tree_ == other.tree_
     names = ["expansions", "log_posterior", "log_posterior_bound"]
     np.testing.assert_array_equal(one.trace_[names][-1], other.trace_[names][-1])

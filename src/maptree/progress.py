@@ -50,7 +50,7 @@ class Progress:
     def __str__(self) -> str:
         return (
             f"{self.seconds:6.1f} s | {self.expansions:,} expansions | "
-            f"{self.log_posterior:.2f} <= best <= {self.log_posterior_bound:.2f} | "
+            f"best {self.log_posterior:.2f} | gap {self.gap:.2f} | "
             f"proved to depth {self.proved_depth}"
         )
 
