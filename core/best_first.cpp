@@ -7,11 +7,7 @@ namespace maptree {
 
 BestFirst::BestFirst(const Dataset& data, const Posterior& posterior, const Bounds& bounds,
                      Expander& expander, const Options& options)
-    : data_(data),
-      posterior_(posterior),
-      expander_(expander),
-      options_(options),
-      graph_(options) {
+    : data_(data), posterior_(posterior), expander_(expander), options_(options), graph_(options) {
   path_.resize(2);
   path_[0].rows = data_.all_rows();
   path_[0].key = data_.key(path_[0].rows);
@@ -88,8 +84,7 @@ BestFirst::Measure BestFirst::measure(const Subset& set, std::size_t depth) {
     digest = (digest + static_cast<std::uint64_t>(c)) * 0x9e3779b97f4a7c15ULL;
   }
   Measure out;
-  out.key = {set.key, static_cast<std::uint32_t>(depth),
-             static_cast<std::uint32_t>(digest >> 32)};
+  out.key = {set.key, static_cast<std::uint32_t>(depth), static_cast<std::uint32_t>(digest >> 32)};
   out.minority = static_cast<std::uint32_t>(weight - most);
   const bool varies = data_.rows_folded() ? distinct > 1 : data_.varying_columns(set.rows) > 0;
   out.leaf = posterior_.leaf(counts_) + (varies ? posterior_.stop(depth) : Cost(0));
@@ -127,8 +122,7 @@ void BestFirst::attach(OrId id, std::uint32_t s, std::size_t depth, const Expans
 bool BestFirst::expand(const std::function<bool(std::int64_t)>& stop) {
   const OrId id = selected_;
   const std::size_t depth = graph_[id].key.depth;
-  if (!expander_.expand(path_[depth].rows, depth, graph_[id].upper, stop, expansion_))
-    return false;
+  if (!expander_.expand(path_[depth].rows, depth, graph_[id].upper, stop, expansion_)) return false;
   graph_.open(id, expansion_);
   if (graph_[id].best != no_column)
     attach(id, graph_.find_split(id, graph_[id].best), depth, &expansion_);
@@ -148,8 +142,7 @@ std::int32_t BestFirst::build(OrId id, const RowSet& rows, Tree& tree) {
   const std::int32_t at = add_node(tree, counts_);
   const OrNode& node = graph_[id];
   if (node.best == no_column) return at;
-  tree.feature[static_cast<std::size_t>(at)] =
-      static_cast<std::int32_t>(data_.original(node.best));
+  tree.feature[static_cast<std::size_t>(at)] = static_cast<std::int32_t>(data_.original(node.best));
   RowSet part;
   for (int side = 0; side < 2; ++side) {
     part.assign_side(rows, data_.column(node.best), side);

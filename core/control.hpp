@@ -21,7 +21,7 @@ struct Limits {
   std::int64_t max_expansions = -1;                          // -1 = none
   std::int64_t memory_bytes = -1;                            // -1 = none
   std::int64_t threads = 1;
-  double poll_seconds = 0.05;                                // between calls of the monitor
+  double poll_seconds = 0.05;  // between calls of the monitor
 };
 
 struct Progress {

@@ -12,6 +12,8 @@ namespace {
 // Bounds are raised by so much at a time: less means more walking, more means that a turn may
 // spend on one child what the other would have given for less.
 const Cost turn = Cost::nearest(1.0);
+// Splits bounded by so much more than their node are not needed for a turn.
+const Cost margin = turn;
 
 Options limited(Options options, std::uint32_t depth_limit) {
   options.max_depth = depth_limit == no_limit ? -1 : static_cast<std::int64_t>(depth_limit);
@@ -41,18 +43,16 @@ double Proof::forecast(Cost lower, Cost goal) const {
 }
 
 bool Desk::make_room(std::size_t n_splits, const std::function<bool(std::int64_t)>& stop) {
-  const auto fits = [&] {
-    return memory < 0 || store.bytes() + store.growth(n_splits) <= static_cast<std::size_t>(memory);
-  };
-  if (fits()) return true;
-  std::vector<NodeId> all;
+  if (store.has_room(n_splits)) return true;
+  std::vector<NodeId> all = roots;
   for (const std::vector<NodeId>* one : pinned) all.insert(all.end(), one->begin(), one->end());
   ++collections;
-  if (!store.collect(all, store.live() / 2, stop)) {
+  const std::size_t target = store.live() / 4 * 3;
+  if (!store.collect(all, target, margin, stop)) {
     broken = true;
     return false;
   }
-  if (fits()) return true;
+  if (store.has_room(n_splits)) return true;
   out_of_memory = true;
   return false;
 }
@@ -83,8 +83,8 @@ Prover::Measure Prover::measure(const RowSet& rows, std::size_t depth) {
           static_cast<std::uint32_t>(weight)};
 }
 
-bool Prover::advance(std::unique_lock<std::mutex>& lock, Proof& proof, Cost goal,
-                     std::int64_t work, const std::function<bool(std::int64_t)>& stop) {
+bool Prover::advance(std::unique_lock<std::mutex>& lock, Proof& proof, Cost goal, std::int64_t work,
+                     const std::function<bool(std::int64_t)>& stop) {
   proof_ = &proof;
   lock_ = &lock;
   work_left_ = work;
@@ -100,6 +100,7 @@ bool Prover::advance(std::unique_lock<std::mutex>& lock, Proof& proof, Cost goal
     const Measure m = measure(all, 0);
     proof.root = store_.intern({data_.key(all), 0, proof.limit}, proof.bounds.root_lower(), m.leaf,
                                m.weight);
+    desk_.roots.push_back(proof.root);
   }
   ++proof.users;
   const StoreNode& root = store_[proof.root];
@@ -134,7 +135,7 @@ Prover::Outcome Prover::raise(NodeId id, std::size_t depth, Cost target) {
     Cost least = Cost::infinity();
     Place next{Cost::infinity(), 0};
     SplitRecord* chosen = nullptr;
-    node.for_each_split([&](SplitRecord& split) {
+    store_.for_each_split(node, [&](SplitRecord& split) {  // others may have been dropped
       const Place place{split.total(), split.column};
       least = std::min(least, place.total);
       if (place > tried && place < next) {
@@ -142,11 +143,17 @@ Prover::Outcome Prover::raise(NodeId id, std::size_t depth, Cost target) {
         chosen = &split;
       }
     });
+    least = std::min(least, node.rest);
     node.lower = std::max(node.lower, std::min(node.upper, node.base + least));
     if (node.lower >= goal) break;
     if (halt) {
       outcome = Outcome::stopped;
       break;
+    }
+    if (next.total > node.rest && node.base + node.rest < goal) {
+      outcome = node.busy ? Outcome::taken : look(id, depth);
+      if (outcome != Outcome::reached) break;
+      continue;
     }
     if (chosen == nullptr || node.base + next.total >= goal) {
       outcome = Outcome::taken;
@@ -162,15 +169,13 @@ Prover::Outcome Prover::raise(NodeId id, std::size_t depth, Cost target) {
   node.effort = static_cast<std::uint32_t>(
       std::min<std::int64_t>(UINT32_MAX, static_cast<std::int64_t>(node.effort) + looks));
   if (looks > 0)
-    node.price =
-        static_cast<float>(double(looks) / std::max((node.lower - before).nats(), 1e-3));
+    node.price = static_cast<float>(double(looks) / std::max((node.lower - before).nats(), 1e-3));
   return outcome;
 }
 
 // The split lives as long as its node is not solved; everything else may change whenever the lock
 // is let go, so it is read anew.
-Prover::Outcome Prover::raise_split(NodeId id, SplitRecord& split, std::size_t depth,
-                                    Cost target) {
+Prover::Outcome Prover::raise_split(NodeId id, SplitRecord& split, std::size_t depth, Cost target) {
   StoreNode& node = store_[id];
   const std::uint32_t column = split.column;
   bool taken[2] = {false, false};
@@ -280,7 +285,7 @@ void Prover::build(NodeId id, const RowSet& rows, std::size_t depth, Tree& tree)
   if (node.best == no_column) return;
   tree.feature[static_cast<std::size_t>(at)] = static_cast<std::int32_t>(data_.original(node.best));
   const SplitRecord* best = nullptr;
-  node.for_each_split([&](const SplitRecord& split) {
+  store_.for_each_split(node, [&](const SplitRecord& split) {
     if (split.column == node.best && split.attached()) best = &split;
   });
   RowSet part;
@@ -288,7 +293,8 @@ void Prover::build(NodeId id, const RowSet& rows, std::size_t depth, Tree& tree)
     part.assign_side(rows, data_.column(node.best), side);
     (side == 0 ? tree.left : tree.right)[static_cast<std::size_t>(at)] =
         static_cast<std::int32_t>(tree.feature.size());
-    if (best != nullptr && store_[best->child[side]].upper <= below_cost(node.below[side], part, depth + 1))
+    if (best != nullptr &&
+        store_[best->child[side]].upper <= below_cost(node.below[side], part, depth + 1))
       build(best->child[side], part, depth + 1, tree);
     else
       build_below(node.below[side], part, tree);

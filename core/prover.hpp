@@ -54,10 +54,10 @@ struct Desk {
   Store store;
   std::int64_t expansions = 0;
   std::int64_t max_expansions = -1;
-  std::int64_t memory = -1;  // what the store may take
   bool out_of_memory = false;
   bool out_of_expansions = false;
   std::int64_t collections = 0;
+  std::vector<NodeId> roots;                       // of the proofs under way
   std::vector<const std::vector<NodeId>*> pinned;  // the nodes that each prover stands on
 
   bool broken = false;  // a collection did not end: the search must

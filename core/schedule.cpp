@@ -6,7 +6,7 @@ namespace maptree {
 
 namespace {
 
-constexpr double far_nearer = 4;        // a proof by depth must be so much nearer to come first
+constexpr double far_nearer = 4;          // a proof by depth must be so much nearer to come first
 constexpr std::int64_t second_share = 8;  // one part in so many for the other one
 
 std::uint32_t limit_of(const Options& options) {
@@ -68,16 +68,14 @@ void Schedule::work(Prover& prover, std::unique_lock<std::mutex>& lock, std::int
 
 void Schedule::settle() {
   if (desk_.broken) return;
-  std::erase_if(done_, [this](const std::unique_ptr<Proof>& proof) {
-    if (proof->users > 0) return false;
-    desk_.store.forget(proof->limit);
-    return true;
-  });
+  std::erase_if(done_, [](const std::unique_ptr<Proof>& proof) { return proof->users == 0; });
   if (!options_.graded_proof || whole_.root == NodeId::none || !root(whole_).expanded) return;
   // One look at the root tells all trees of depth two (one, where rows are not folded).
   if (proved_depth_ == 0 && options_.pair_expansion) proved_depth_ = data_.rows_folded() ? 2 : 1;
   if (graded_ != nullptr && graded_->root != NodeId::none && root(*graded_).lower >= goal_) {
     proved_depth_ = graded_->limit;
+    desk_.store.set_least_limit(graded_->limit + 1);
+    std::erase(desk_.roots, graded_->root);
     done_.push_back(std::move(graded_));
   }
   const auto next = static_cast<std::uint32_t>(proved_depth_ + 1);
@@ -89,8 +87,8 @@ void Schedule::settle() {
 bool Schedule::read_cheaper(Prover& prover, Tree& tree) {
   if (desk_.broken) return false;
   const Proof* best = nullptr;
-  for (const Proof* proof : {static_cast<const Proof*>(&whole_),
-                             static_cast<const Proof*>(graded_.get())}) {
+  for (const Proof* proof :
+       {static_cast<const Proof*>(&whole_), static_cast<const Proof*>(graded_.get())}) {
     if (proof == nullptr || proof->root == NodeId::none || root(*proof).upper >= goal_) continue;
     if (best == nullptr || root(*proof).upper < root(*best).upper) best = proof;
   }

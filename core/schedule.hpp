@@ -58,8 +58,8 @@ class Schedule {
   const Options& options_;
   Desk desk_;
   Cost goal_ = Cost::infinity();
-  Proof whole_;                              // of everything
-  std::unique_ptr<Proof> graded_;            // of depth proved_depth_ + 1; none: no need
+  Proof whole_;                               // of everything
+  std::unique_ptr<Proof> graded_;             // of depth proved_depth_ + 1; none: no need
   std::vector<std::unique_ptr<Proof>> done_;  // that a prover may still stand on
   std::int64_t proved_depth_ = 0;
   std::int64_t whole_work_ = 0;

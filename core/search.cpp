@@ -97,7 +97,8 @@ class Search {
       const std::int64_t others = static_cast<std::int64_t>(bytes() + growth()) -
                                   static_cast<std::int64_t>(schedule.desk().store.bytes());
       if (const std::int64_t limit = control_.limits().memory_bytes; limit >= 0)
-        schedule.desk().memory = std::max<std::int64_t>(0, limit - others);
+        schedule.desk().store.set_limit(
+            static_cast<std::size_t>(std::max<std::int64_t>(0, limit - others)));
       record();
     };
     auto lock = schedule.lock();
@@ -129,7 +130,7 @@ class Search {
   void improve() {
     if (!options_.improve) return;
     const std::int64_t done = improver_.work(), gain = improver_.last_gain();
-    const std::int64_t share = done < 4 * gain + 50 * slice     ? 2
+    const std::int64_t share = done < 4 * gain + 50 * slice      ? 2
                                : done < 16 * gain + 1000 * slice ? 8
                                                                  : 32;
     if (improver_.exhausted() || done * share > work_) return;
@@ -216,7 +217,7 @@ class Search {
   Control& control_;
   const Bounds bounds_;
   Expander expander_;
-  Improver improver_;   // holds the best tree
+  Improver improver_;      // holds the best tree
   std::int64_t work_ = 0;  // counted so far on this thread
   const std::function<bool(std::int64_t)> poll_ = [this](std::int64_t work) {
     work_ += work;

@@ -4,75 +4,95 @@
 #include <array>
 #include <bit>
 #include <cassert>
+#include <utility>
 
 namespace maptree {
 
 Store::Store() : buckets_(1024, NodeId::none) {}
 
 std::size_t Store::bytes() const {
-  return node_memory_.bytes() + split_memory_.bytes() + blocks_.capacity() * sizeof(StoreNode*) +
-         buckets_.capacity() * sizeof(NodeId) + to_mark_.capacity() * sizeof(NodeId);
+  return memory_.bytes() + chunks_.capacity() * sizeof(Chunk*) +
+         free_.capacity() * sizeof(std::uint32_t) + buckets_.capacity() * sizeof(NodeId) +
+         to_mark_.capacity() * sizeof(NodeId);
 }
 
 std::size_t Store::growth(std::size_t n_splits) const {
-  const std::size_t needed = (n_splits + SplitBlock::capacity - 1) / SplitBlock::capacity;
+  const std::size_t needed = slack + (n_splits + block_splits - 1) / block_splits;
+  const std::size_t left = chunks_.size() * chunk_cells - n_cells_ + free_.size();
   std::size_t bytes = 0;
-  if (needed > n_free_blocks_)
-    bytes += split_memory_.growth((needed - n_free_blocks_) * sizeof(SplitBlock));
-  if (n_slots_ - n_alive_ < slack) {
-    bytes += node_memory_.growth(block_nodes * sizeof(StoreNode));
-    if (blocks_.size() == blocks_.capacity()) bytes += 2 * blocks_.size() * sizeof(StoreNode*) + 64;
+  // A vector that is full doubles, and both copies live for a moment.
+  const auto doubled = [](const auto& v) { return 2 * (v.capacity() + 16) * sizeof(v[0]); };
+  if (needed > left) {
+    bytes += memory_.growth(sizeof(Chunk)) * ((needed - left) / chunk_cells + 1);
+    if (chunks_.size() == chunks_.capacity()) bytes += doubled(chunks_);
+    if (free_.capacity() < (chunks_.size() + 1) * chunk_cells) bytes += doubled(free_);
   }
-  // The table is made anew beside the old one.
-  if (n_alive_ + 2 > buckets_.size()) bytes += 2 * buckets_.size() * sizeof(NodeId);
   return bytes;
 }
 
+std::uint32_t Store::new_cell() {
+  if (!free_.empty()) {
+    const std::uint32_t n = free_.back();
+    free_.pop_back();
+    return n;
+  }
+  if (n_cells_ == chunks_.size() * chunk_cells) {
+    chunks_.push_back(new (memory_.allocate(sizeof(Chunk))) Chunk);
+    // Every cell may be given back: room for that is taken with the cell.
+    if (free_.capacity() < chunks_.size() * chunk_cells)
+      free_.reserve(std::max(2 * free_.capacity(), chunks_.size() * chunk_cells));
+  }
+  return n_cells_++;
+}
+
 NodeId Store::intern(const StoreKey& key, Cost lower, Cost leaf, std::uint32_t weight) {
-  for (NodeId id = bucket(key); id != NodeId::none; id = (*this)[id].next) {
+  for (NodeId id = buckets_[bucket_of(key)]; id != NodeId::none; id = (*this)[id].next) {
     StoreNode& old = (*this)[id];
     if (!(old.key == key)) continue;
     old.lower = std::max(old.lower, std::min(lower, old.upper));
     return id;
   }
-  if (n_alive_ >= buckets_.size()) rehash(2 * buckets_.size());
-  NodeId id = free_;
-  if (id != NodeId::none) {
-    free_ = (*this)[id].next;
-    (*this)[id] = StoreNode{};
-  } else {
-    if (n_slots_ == blocks_.size() * block_nodes)
-      blocks_.push_back(static_cast<StoreNode*>(node_memory_.allocate(block_nodes * sizeof(StoreNode))));
-    id = NodeId{n_slots_++};
-    new (&(*this)[id]) StoreNode{};
-  }
-  StoreNode& made = (*this)[id];
+  if (n_alive_ >= buckets_.size() && table_may_grow()) add_bucket();
+  const NodeId id{new_cell()};
+  is_node(static_cast<std::uint32_t>(id)) = true;
+  StoreNode& made = *new (&cell(static_cast<std::uint32_t>(id)).node) StoreNode{};
   made.key = key;
   made.upper = leaf;
   made.lower = std::min(lower, leaf);
   made.weight = weight;
-  made.next = bucket(key);
-  bucket(key) = id;
+  NodeId& first = buckets_[bucket_of(key)];
+  made.next = first;
+  first = id;
   ++n_alive_;
   ++n_made_;
   return id;
 }
 
-void Store::rehash(std::size_t size) {
-  buckets_.assign(size, NodeId::none);
-  for (std::uint32_t n = 0; n < n_slots_; ++n) {
-    if (!node(n).alive) continue;
-    NodeId& first = bucket(node(n).key);
-    node(n).next = first;
-    first = NodeId{n};
+// Without room for a larger table its chains get longer, no more.
+bool Store::table_may_grow() const {
+  return buckets_.size() < buckets_.capacity() ||
+         bytes() + 2 * buckets_.capacity() * sizeof(NodeId) <= limit_;
+}
+
+void Store::add_bucket() {
+  if (buckets_.size() == 2 * half_) half_ *= 2;
+  const std::size_t parted = buckets_.size() - half_;
+  buckets_.push_back(NodeId::none);
+  NodeId id = std::exchange(buckets_[parted], NodeId::none);
+  while (id != NodeId::none) {
+    StoreNode& at = (*this)[id];
+    NodeId& first = buckets_[bucket_of(at.key)];
+    const NodeId next = std::exchange(at.next, first);
+    first = id;
+    id = next;
   }
 }
 
 void Store::open(NodeId id, const Expansion& found) {
   StoreNode& at = (*this)[id];
-  assert(!at.expanded);
   at.expanded = true;
   at.base = found.base;
+  at.rest = Cost::infinity();
   if (found.best != no_column) {
     const Cost upper = found.base + found.best_upper[0] + found.best_upper[1];
     if (upper < at.upper) {
@@ -81,101 +101,123 @@ void Store::open(NodeId id, const Expansion& found) {
       for (int side = 0; side < 2; ++side) at.below[side] = found.best_below[side];
     }
   }
-  const auto kept = [&](const SplitBounds& split) {
-    return found.base + split.lower[0] + split.lower[1] < at.upper;
-  };
-  at.n_splits =
-      static_cast<std::uint32_t>(std::count_if(found.splits.begin(), found.splits.end(), kept));
   at.lower = std::min(at.lower, at.upper);
-  if (at.n_splits == 0) {
-    at.lower = at.upper;
-    return;
-  }
-  SplitBlock** chain = &at.splits;
-  std::size_t used = SplitBlock::capacity;
-  SplitBlock* block = nullptr;
+  const std::uint32_t n_before = at.n_splits;
+  std::uint32_t block = at.splits;
+  for (std::uint32_t i = block_splits; i < n_before; i += block_splits)
+    block = cell(block).splits->next;
+  const auto is_there = [&](std::uint32_t column) {
+    bool found = false;
+    std::uint32_t left = n_before;
+    for_each_split(at, [&](const SplitRecord& split) {
+      if (left > 0 && left--) found = found || split.column == column;
+    });
+    return found;
+  };
   for (const SplitBounds& split : found.splits) {
-    if (!kept(split)) continue;
-    if (used == SplitBlock::capacity) {
-      block = *chain = new_block();
-      chain = &block->next;
-      used = 0;
-    }
-    SplitRecord& to = block->splits[used++];
-    to = SplitRecord{};
+    if (found.base + split.lower[0] + split.lower[1] >= at.upper) continue;
+    if (n_before > 0 && is_there(split.column)) continue;
+    SplitRecord& to = add_split(at, block);
     to.column = split.column;
     to.lower[0] = split.lower[0];
     to.lower[1] = split.lower[1];
   }
+  if (at.n_splits == 0) at.lower = at.upper;
+}
+
+// `block` is the last one of the node's chain.
+SplitRecord& Store::add_split(StoreNode& at, std::uint32_t& block) {
+  const std::uint32_t i = at.n_splits++ % block_splits;
+  if (i == 0) {
+    const std::uint32_t fresh = new_cell();
+    (at.n_splits == 1 ? at.splits : cell(block).splits->next) = fresh;
+    block = fresh;
+  }
+  return *new (&cell(block).splits[i]) SplitRecord{};
 }
 
 void Store::close(NodeId id) {
   StoreNode& at = (*this)[id];
   assert(at.solved());
   SplitRecord keep;
-  at.for_each_split([&](const SplitRecord& split) {
+  for_each_split(at, [&](const SplitRecord& split) {
     if (split.column == at.best) keep = split;
   });
-  free_splits(at);
-  if (!keep.attached()) return;  // a leaf, or what `below` tells
-  at.splits = new_block();
-  at.splits->splits[0] = keep;
-  at.n_splits = 1;
-}
-
-SplitBlock* Store::new_block() {
-  SplitBlock* block = free_block_;
-  if (block != nullptr) {
-    free_block_ = block->next;
-    --n_free_blocks_;
-  } else {
-    block = static_cast<SplitBlock*>(split_memory_.allocate(sizeof(SplitBlock)));
-    ++n_blocks_;
-  }
-  return new (block) SplitBlock{};
-}
-
-void Store::free_splits(StoreNode& at) {
-  while (at.splits != nullptr) {
-    SplitBlock* next = at.splits->next;
-    at.splits->next = free_block_;
-    free_block_ = at.splits;
-    ++n_free_blocks_;
-    at.splits = next;
-  }
+  free_chain(at.splits);
   at.n_splits = 0;
+  at.rest = Cost::infinity();
+  if (!keep.attached()) return;  // a leaf, or what `below` tells
+  std::uint32_t block = no_cell;
+  keep.next = no_cell;
+  add_split(at, block) = keep;
 }
 
-bool Store::collect(std::span<const NodeId> pinned, std::size_t target,
+void Store::free_chain(std::uint32_t& first) {
+  while (first != no_cell) {
+    free_.push_back(first);
+    first = cell(first).splits->next;
+  }
+}
+
+// The split behind the upper bound stays, as it is part of the tree.
+void Store::trim(StoreNode& at, Cost margin) {
+  std::uint32_t block = at.splits, n_kept = 0;
+  for_each_split(at, [&](SplitRecord& split) {
+    if (split.column != at.best && at.base + split.total() > at.lower + margin) {
+      at.rest = std::min(at.rest, split.total());
+      return;
+    }
+    if (n_kept > 0 && n_kept % block_splits == 0) block = cell(block).splits->next;
+    SplitRecord& to = cell(block).splits[n_kept++ % block_splits];  // at or before this one
+    const std::uint32_t next = to.next;
+    to = split;
+    to.next = next;
+  });
+  at.n_splits = n_kept;
+  free_chain(n_kept == 0 ? at.splits : cell(block).splits->next);
+}
+
+bool Store::collect(std::span<const NodeId> pinned, std::size_t target, Cost margin,
                     const std::function<bool(std::int64_t)>& stop) {
+  for (const NodeId id : pinned) (*this)[id].marked = true;
+  for (std::uint32_t n = 0; n < n_cells_; ++n) {
+    if (!is_node(n)) continue;
+    if (stop(100)) return false;
+    StoreNode& at = cell(n).node;
+    if (!at.marked && !at.solved() && at.n_splits > 0) trim(at, margin);
+  }
+  if (live() <= target) {
+    for (const NodeId id : pinned) (*this)[id].marked = false;
+    return true;
+  }
+
   // Bytes by the binary logarithm of the effort tell how much effort is to be given up.
   std::array<std::size_t, 33> bytes_of{};
-  const auto level = [](const StoreNode& at) {
-    return static_cast<std::size_t>(std::bit_width(at.effort));
+  const auto level = [this](const StoreNode& at) {
+    return at.key.limit < least_limit_ ? 0 : static_cast<std::size_t>(std::bit_width(at.effort));
   };
-  for (std::uint32_t n = 0; n < n_slots_; ++n) {
+  for (std::uint32_t n = 0; n < n_cells_; ++n) {
+    if (!is_node(n)) continue;
     if (stop(10)) return false;
-    const StoreNode& at = node(n);
-    const std::size_t n_blocks = (at.n_splits + SplitBlock::capacity - 1) / SplitBlock::capacity;
-    if (at.alive) bytes_of[level(at)] += sizeof(StoreNode) + n_blocks * sizeof(SplitBlock);
+    const StoreNode& at = cell(n).node;
+    bytes_of[level(at)] += sizeof(Cell) * (1 + (at.n_splits + block_splits - 1) / block_splits);
   }
   std::size_t bytes = live();
   std::size_t bar = 0;  // levels below it go
   while (bar < bytes_of.size() && bytes > target) bytes -= std::min(bytes, bytes_of[bar++]);
 
-  for (const NodeId id : pinned) {
-    (*this)[id].marked = true;
-    (*this)[id].for_each_split([&](const SplitRecord& split) {
+  for (const NodeId id : pinned)
+    for_each_split((*this)[id], [&](const SplitRecord& split) {
       for (const NodeId child : split.child)
         if (child != NodeId::none) (*this)[child].marked = true;
     });
-  }
-  for (std::uint32_t n = 0; n < n_slots_; ++n)
-    if (node(n).alive && level(node(n)) >= bar) node(n).marked = true;
-  for (std::uint32_t n = 0; n < n_slots_; ++n) {
+  for (std::uint32_t n = 0; n < n_cells_; ++n)
+    if (is_node(n) && level(cell(n).node) >= bar) cell(n).node.marked = true;
+  for (std::uint32_t n = 0; n < n_cells_; ++n) {
+    if (!is_node(n)) continue;
     if (stop(100)) return false;
-    node(n).effort /= 2;
-    if (node(n).alive && node(n).marked) mark_tree(NodeId{n});
+    cell(n).node.effort /= 2;
+    if (cell(n).node.marked) mark_tree(NodeId{n});
   }
   return sweep(stop);
 }
@@ -187,7 +229,7 @@ void Store::mark_tree(NodeId id) {
     const StoreNode& at = (*this)[to_mark_.back()];
     to_mark_.pop_back();
     if (at.best == no_column) continue;
-    at.for_each_split([&](const SplitRecord& split) {
+    for_each_split(at, [&](const SplitRecord& split) {
       if (split.column != at.best || !split.attached()) return;
       for (const NodeId child : split.child) {
         if ((*this)[child].marked) continue;
@@ -198,35 +240,29 @@ void Store::mark_tree(NodeId id) {
   }
 }
 
-void Store::forget(std::uint32_t limit) {
-  for (std::uint32_t n = 0; n < n_slots_; ++n)
-    node(n).marked = node(n).alive && node(n).key.limit != limit;
-  sweep([](std::int64_t) { return false; });
-}
-
 bool Store::sweep(const std::function<bool(std::int64_t)>& stop) {
-  for (std::uint32_t n = 0; n < n_slots_; ++n) {
-    if (!node(n).alive || node(n).marked) continue;
-    if (stop(100)) return false;
-    free_splits(node(n));
-    node(n).alive = false;
-    --n_alive_;
-  }
-  // Splits forget the children that are gone; the list of free slots and the table are made anew.
-  free_ = NodeId::none;
+  // Splits forget the children that go, while these can still be looked at. The table is made anew.
   std::fill(buckets_.begin(), buckets_.end(), NodeId::none);
-  for (std::uint32_t n = n_slots_; n-- > 0;) {
-    StoreNode& at = node(n);
+  for (std::uint32_t n = 0; n < n_cells_; ++n) {
+    if (!is_node(n) || !cell(n).node.marked) continue;
+    StoreNode& at = cell(n).node;
     if (stop(100 + 20 * at.n_splits)) return false;
-    at.marked = false;
-    NodeId& list = at.alive ? bucket(at.key) : free_;
-    at.next = list;
-    list = NodeId{n};
-    at.for_each_split([&](SplitRecord& split) {
-      if (!split.attached()) return;
-      if (!(*this)[split.child[0]].alive || !(*this)[split.child[1]].alive)
+    NodeId& first = buckets_[bucket_of(at.key)];
+    at.next = first;
+    first = NodeId{n};
+    for_each_split(at, [&](SplitRecord& split) {
+      if (split.attached() && !((*this)[split.child[0]].marked && (*this)[split.child[1]].marked))
         split.child[0] = split.child[1] = NodeId::none;
     });
+  }
+  for (std::uint32_t n = 0; n < n_cells_; ++n) {
+    if (!is_node(n)) continue;
+    if (stop(20)) return false;
+    if (std::exchange(cell(n).node.marked, false)) continue;
+    free_chain(cell(n).node.splits);
+    free_.push_back(n);
+    is_node(n) = false;
+    --n_alive_;
   }
   return true;
 }

@@ -2,7 +2,8 @@
 //
 // A node is a set of rows at a depth, under a limit on the depth of the whole tree (or none). Its
 // bounds and those of its splits outlive every descent, so that no look is taken twice; but all of
-// it can be found again, so all of it may be dropped: collect() drops what was cheapest to find.
+// it can be found again, so all of it may be dropped: collect() drops splits that are not needed
+// for some time, as their bounds are far above the node's, then nodes that were cheapest to find.
 // There are no links upwards. A split's own bounds are as good as those of its children were when
 // they were last looked at, which is always sound.
 //
@@ -32,19 +33,14 @@ struct SplitRecord {
   Cost lower[2];
   NodeId child[2] = {NodeId::none, NodeId::none};
   std::uint32_t column = no_column;
-  std::uint32_t unused = 0;
+  std::uint32_t next = UINT32_MAX;  // in the first of a block: the cell of the block after it
 
   [[nodiscard]] Cost total() const { return lower[0] + lower[1]; }
   [[nodiscard]] bool attached() const { return child[0] != NodeId::none; }
 };
 static_assert(sizeof(SplitRecord) == 32);
 
-// Splits are kept in chains of blocks of one size: what one node gives back serves any other.
-struct SplitBlock {
-  static constexpr std::size_t capacity = 8;
-  SplitRecord splits[capacity];
-  SplitBlock* next = nullptr;
-};
+inline constexpr std::uint32_t no_cell = UINT32_MAX;
 
 struct StoreKey {
   RowKey rows;
@@ -56,8 +52,9 @@ struct StoreKey {
 struct StoreNode {
   StoreKey key;
   Cost lower, upper;
-  Cost base;  // split(d) + log |V|, once expanded
-  SplitBlock* splits = nullptr;
+  Cost base;                       // split(d) + log |V|, once expanded
+  Cost rest = Cost::infinity();    // the least total of the splits that were dropped
+  std::uint32_t splits = no_cell;  // the first of a chain of blocks
   std::uint32_t n_splits = 0;
   std::uint32_t best = no_column;
   std::uint32_t below[2] = {no_column, no_column};
@@ -67,80 +64,109 @@ struct StoreNode {
   NodeId next = NodeId::none;
   bool expanded = false;
   bool busy = false;    // somebody looks at it
-  bool alive = true;
   bool marked = false;  // collect() keeps it
 
   [[nodiscard]] bool solved() const { return lower == upper; }
-  // Calls visit(split) for each of them, in the order of their columns.
-  template <class Visit>
-  void for_each_split(Visit&& visit) const {
-    std::uint32_t left = n_splits;
-    for (SplitBlock* block = splits; left > 0; block = block->next)
-      for (std::size_t i = 0; i < SplitBlock::capacity && left > 0; ++i, --left)
-        visit(block->splits[i]);
-  }
 };
-static_assert(sizeof(StoreNode) <= 104);
+static_assert(sizeof(StoreNode) == 96);
 
 class Store {
  public:
   Store();
 
-  [[nodiscard]] StoreNode& operator[](NodeId id) { return node(static_cast<std::uint32_t>(id)); }
+  [[nodiscard]] StoreNode& operator[](NodeId id) {
+    return cell(static_cast<std::uint32_t>(id)).node;
+  }
   [[nodiscard]] const StoreNode& operator[](NodeId id) const {
-    return node(static_cast<std::uint32_t>(id));
+    const auto n = static_cast<std::uint32_t>(id);
+    return chunks_[n / chunk_cells]->cells[n % chunk_cells].node;
+  }
+  // Calls visit(split) for each split of a node.
+  template <class Visit>
+  void for_each_split(const StoreNode& of, Visit&& visit) {
+    std::uint32_t left = of.n_splits;
+    for (std::uint32_t c = of.splits; left > 0;) {
+      SplitRecord* const block = cell(c).splits;
+      c = block->next;
+      for (std::size_t i = 0; i < block_splits && left > 0; ++i, --left) visit(block[i]);
+    }
   }
   [[nodiscard]] std::size_t n_nodes() const { return n_alive_; }
   [[nodiscard]] std::size_t n_made() const { return n_made_; }
   [[nodiscard]] std::size_t bytes() const;
   // What of bytes() nodes and splits use now; the rest can be used again.
-  [[nodiscard]] std::size_t live() const {
-    return n_alive_ * sizeof(StoreNode) + (n_blocks_ - n_free_blocks_) * sizeof(SplitBlock);
+  [[nodiscard]] std::size_t live() const { return (n_cells_ - free_.size()) * sizeof(Cell); }
+  // What bytes() may come to; the table heeds it, has_room() tells it.
+  void set_limit(std::size_t bytes) { limit_ = bytes; }
+  [[nodiscard]] bool has_room(std::size_t n_splits) const {
+    return bytes() + growth(n_splits) <= limit_;
   }
   // The most that opening a node of `n_splits` splits and making a few could add.
   [[nodiscard]] std::size_t growth(std::size_t n_splits) const;
 
   // The node of this key, new with these bounds or old with the better of both.
   NodeId intern(const StoreKey& key, Cost lower, Cost leaf, std::uint32_t weight);
-  // Records what an expansion found: splits that are bounded below the node's upper are kept.
+  // Records what an expansion found: splits that are bounded below the node's upper are kept. Where
+  // the node has been expanded before, those that were dropped come back.
   void open(NodeId id, const Expansion& found);
   // Gives back what a solved node does not need.
   void close(NodeId id);
 
-  // Drops the nodes that took the least effort, until live() has come down to about `target`.
+  // Drops splits bounded by more than `margin` above their node; then, if need be, the nodes that
+  // took the least effort, until live() has come down to about `target`.
   // `pinned` nodes stay, and the children of their splits. False when stop(work) said true: then
   // nothing of the store is in order any more but the nodes themselves.
-  bool collect(std::span<const NodeId> pinned, std::size_t target,
+  bool collect(std::span<const NodeId> pinned, std::size_t target, Cost margin,
                const std::function<bool(std::int64_t)>& stop);
-  // Drops every node under this limit.
-  void forget(std::uint32_t limit);
+  // Nodes under a smaller limit are of no use any more: they are the first to be dropped.
+  void set_least_limit(std::uint32_t limit) { least_limit_ = limit; }
 
  private:
-  static constexpr std::size_t block_nodes = 512;
+  // All memory is cells of one size, for a node or for a block of splits: what was given back
+  // serves any purpose.
+  static constexpr std::size_t block_splits = 3;
+  union Cell {
+    Cell() {}
+    StoreNode node;
+    SplitRecord splits[block_splits];
+  };
+  static_assert(sizeof(Cell) == 96);
+  static constexpr std::size_t chunk_cells = 512;
+  struct Chunk {
+    Cell cells[chunk_cells];
+    bool is_node[chunk_cells] = {};
+  };
   static constexpr std::size_t slack = 64;  // nodes that several provers may make meanwhile
 
-  [[nodiscard]] StoreNode& node(std::uint32_t n) { return blocks_[n / block_nodes][n % block_nodes]; }
-  [[nodiscard]] const StoreNode& node(std::uint32_t n) const {
-    return blocks_[n / block_nodes][n % block_nodes];
+  [[nodiscard]] Cell& cell(std::uint32_t n) {
+    return chunks_[n / chunk_cells]->cells[n % chunk_cells];
   }
-  [[nodiscard]] NodeId& bucket(const StoreKey& key) {
-    return buckets_[(key.rows.low + key.limit) & (buckets_.size() - 1)];
+  [[nodiscard]] bool& is_node(std::uint32_t n) {
+    return chunks_[n / chunk_cells]->is_node[n % chunk_cells];
   }
-  void rehash(std::size_t size);
+  // Linear hashing: the table grows by a bucket at a time, which parts one of the old ones. To
+  // double it at once would take longer than a time limit may be overrun.
+  [[nodiscard]] std::size_t bucket_of(const StoreKey& key) const {
+    const std::size_t at = (key.rows.low + key.limit) & (2 * half_ - 1);
+    return at < buckets_.size() ? at : at - half_;
+  }
+  [[nodiscard]] bool table_may_grow() const;
+  void add_bucket();
+  void trim(StoreNode& node, Cost margin);
   void mark_tree(NodeId id);
   bool sweep(const std::function<bool(std::int64_t)>& stop);
-  SplitBlock* new_block();
-  void free_splits(StoreNode& node);
+  std::uint32_t new_cell();
+  SplitRecord& add_split(StoreNode& node, std::uint32_t& block);
+  void free_chain(std::uint32_t& first);
 
-  Arena node_memory_{sizeof(StoreNode)};
-  Arena split_memory_{sizeof(SplitBlock)};
-  SplitBlock* free_block_ = nullptr;
-  std::size_t n_blocks_ = 0;
-  std::size_t n_free_blocks_ = 0;
-  std::vector<StoreNode*> blocks_;
-  std::uint32_t n_slots_ = 0;
-  NodeId free_ = NodeId::none;
-  std::vector<NodeId> buckets_;
+  Arena memory_{sizeof(Chunk)};
+  std::vector<Chunk*> chunks_;
+  std::uint32_t n_cells_ = 0;
+  std::vector<std::uint32_t> free_;
+  std::vector<NodeId> buckets_;  // more than half_, at most twice as many
+  std::size_t half_ = 512;
+  std::size_t limit_ = SIZE_MAX;
+  std::uint32_t least_limit_ = 0;
   std::vector<NodeId> to_mark_;
   std::size_t n_alive_ = 0;
   std::size_t n_made_ = 0;
