@@ -107,12 +107,14 @@ void Store::open(NodeId id, const Expansion& found) {
   for (std::uint32_t i = block_splits; i < n_before; i += block_splits)
     block = cell(block).splits->next;
   const auto is_there = [&](std::uint32_t column) {
-    bool found = false;
+    bool there = false;
     std::uint32_t left = n_before;
     for_each_split(at, [&](const SplitRecord& split) {
-      if (left > 0 && left--) found = found || split.column == column;
+      if (left == 0) return;
+      there = there || split.column == column;
+      --left;
     });
-    return found;
+    return there;
   };
   for (const SplitBounds& split : found.splits) {
     if (found.base + split.lower[0] + split.lower[1] >= at.upper) continue;
@@ -127,7 +129,7 @@ void Store::open(NodeId id, const Expansion& found) {
 
 // `block` is the last one of the node's chain.
 SplitRecord& Store::add_split(StoreNode& at, std::uint32_t& block) {
-  const std::uint32_t i = at.n_splits++ % block_splits;
+  const std::size_t i = at.n_splits++ % block_splits;
   if (i == 0) {
     const std::uint32_t fresh = new_cell();
     (at.n_splits == 1 ? at.splits : cell(block).splits->next) = fresh;
