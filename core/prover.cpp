@@ -46,13 +46,15 @@ bool Desk::make_room(std::size_t n_splits, const std::function<bool(std::int64_t
   if (store.has_room(n_splits)) return true;
   std::vector<NodeId> all = roots;
   for (const std::vector<NodeId>* one : pinned) all.insert(all.end(), one->begin(), one->end());
-  ++collections;
-  const std::size_t target = store.live() / 4 * 3;
-  if (!store.collect(all, target, margin, stop)) {
-    broken = true;
-    return false;
+  // A quarter of it, as a rule; all of it, before giving up.
+  for (const std::size_t target : {store.live() / 4 * 3, std::size_t{0}}) {
+    ++collections;
+    if (!store.collect(all, target, margin, stop)) {
+      broken = true;
+      return false;
+    }
+    if (store.has_room(n_splits)) return true;
   }
-  if (store.has_room(n_splits)) return true;
   out_of_memory = true;
   return false;
 }
@@ -83,8 +85,8 @@ Prover::Measure Prover::measure(const RowSet& rows, std::size_t depth) {
           static_cast<std::uint32_t>(weight)};
 }
 
-bool Prover::advance(std::unique_lock<std::mutex>& lock, Proof& proof, Cost goal, std::int64_t work,
-                     const std::function<bool(std::int64_t)>& stop) {
+std::int64_t Prover::advance(std::unique_lock<std::mutex>& lock, Proof& proof, Cost goal,
+                             std::int64_t work, const std::function<bool(std::int64_t)>& stop) {
   proof_ = &proof;
   lock_ = &lock;
   work_left_ = work;
@@ -96,7 +98,9 @@ bool Prover::advance(std::unique_lock<std::mutex>& lock, Proof& proof, Cost goal
   };
   RowSet& all = rows_at(0);
   if (all.n_words() == 0) all = data_.all_rows();
+  if (desk_.broken) return 0;
   if (proof.root == NodeId::none) {
+    if (!desk_.make_room(0, poll_)) return 0;
     const Measure m = measure(all, 0);
     proof.root = store_.intern({data_.key(all), 0, proof.limit}, proof.bounds.root_lower(), m.leaf,
                                m.weight);
@@ -107,12 +111,18 @@ bool Prover::advance(std::unique_lock<std::mutex>& lock, Proof& proof, Cost goal
   Outcome outcome = Outcome::reached;
   while (outcome == Outcome::reached && root.lower < std::min(goal, root.upper))
     outcome = raise(proof.root, 0, std::min(goal, root.lower + turn));
-  --proof.users;
-  proof.work += work - work_left_;
+  const std::int64_t done = work - work_left_;
+  proof.work += done;
   proof.note(root.lower);
-  // All that is left is being looked at by others.
-  if (outcome == Outcome::taken) desk_.changed.wait_for(lock, std::chrono::milliseconds(1));
-  return outcome == Outcome::reached;
+  // All that is left is being looked at by others, which may take longer than there is time.
+  if (outcome == Outcome::taken) {
+    desk_.changed.wait_for(lock, std::chrono::milliseconds(1));
+    lock.unlock();
+    stop(100'000);
+    lock.lock();
+  }
+  --proof.users;  // from here on it may be gone
+  return done;
 }
 
 Prover::Outcome Prover::raise(NodeId id, std::size_t depth, Cost target) {
@@ -181,7 +191,7 @@ Prover::Outcome Prover::raise_split(NodeId id, SplitRecord& split, std::size_t d
   bool taken[2] = {false, false};
   for (;;) {
     if (!split.attached()) {
-      attach(node, split, depth);
+      if (!attach(node, split, depth)) return Outcome::stopped;
       if (node.solved()) return Outcome::reached;
     }
     StoreNode* child[2] = {&store_[split.child[0]], &store_[split.child[1]]};
@@ -222,7 +232,8 @@ Prover::Outcome Prover::raise_split(NodeId id, SplitRecord& split, std::size_t d
   }
 }
 
-void Prover::attach(StoreNode& node, SplitRecord& split, std::size_t depth) {
+// False: the search has to stop.
+bool Prover::attach(StoreNode& node, SplitRecord& split, std::size_t depth) {
   const std::uint32_t column = split.column;
   const RowKey whole = node.key.rows;
   RowKey keys[2];
@@ -239,11 +250,16 @@ void Prover::attach(StoreNode& node, SplitRecord& split, std::size_t depth) {
     measures[side] = measure(part_, depth + 1);
   }
   lock_->lock();
-  if (node.solved() || split.attached()) return;
+  if (desk_.broken || !desk_.make_room(0, poll_)) {
+    stopped_ = true;
+    return false;
+  }
+  if (node.solved() || split.attached()) return true;
   for (int side = 0; side < 2; ++side)
     split.child[side] =
         store_.intern({keys[side], static_cast<std::uint32_t>(depth) + 1, proof_->limit},
                       split.lower[side], measures[side].leaf, measures[side].weight);
+  return true;
 }
 
 Prover::Outcome Prover::look(NodeId id, std::size_t depth) {
@@ -261,8 +277,9 @@ Prover::Outcome Prover::look(NodeId id, std::size_t depth) {
   lock_->lock();
   node.busy = false;
   desk_.changed.notify_all();
-  if (!whole) {
+  if (!whole || desk_.broken) {
     --desk_.expansions;
+    stopped_ = true;
     return Outcome::stopped;
   }
   if (!desk_.make_room(expansion_.splits.size(), poll_)) {

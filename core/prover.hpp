@@ -57,11 +57,11 @@ struct Desk {
   bool out_of_memory = false;
   bool out_of_expansions = false;
   std::int64_t collections = 0;
-  std::vector<NodeId> roots;                       // of the proofs under way
   std::vector<const std::vector<NodeId>*> pinned;  // the nodes that each prover stands on
+  std::vector<NodeId> roots;                       // of all proofs: named from outside the store
 
   bool broken = false;  // a collection did not end: the search must
-  // Makes room for the splits of one more node and its children; false: there is none.
+  // Makes room for the splits of one more node, and for two nodes; false: there is none.
   bool make_room(std::size_t n_splits, const std::function<bool(std::int64_t)>& stop);
 };
 
@@ -72,10 +72,10 @@ class Prover {
   Prover(const Prover&) = delete;
   Prover& operator=(const Prover&) = delete;
 
-  // Raises the proof's bound towards `goal` with about this much work. True: the bound is there,
-  // or the proof's node is solved. `stop(work)` is polled. Called and left with the lock held.
-  bool advance(std::unique_lock<std::mutex>& lock, Proof& proof, Cost goal, std::int64_t work,
-               const std::function<bool(std::int64_t)>& stop);
+  // Raises the proof's bound towards `goal` with about this much work, and says how much it was.
+  // `stop(work)` is polled. Called and left with the lock held; the proof outlives the call.
+  std::int64_t advance(std::unique_lock<std::mutex>& lock, Proof& proof, Cost goal,
+                       std::int64_t work, const std::function<bool(std::int64_t)>& stop);
 
   // The tree behind the upper bound of the proof's root, or a cheaper one; with the lock held.
   void read_tree(const Proof& proof, Tree& tree);
@@ -87,7 +87,7 @@ class Prover {
   Outcome raise(NodeId id, std::size_t depth, Cost target);
   Outcome raise_split(NodeId id, SplitRecord& split, std::size_t depth, Cost target);
   Outcome look(NodeId id, std::size_t depth);
-  void attach(StoreNode& node, SplitRecord& split, std::size_t depth);
+  bool attach(StoreNode& node, SplitRecord& split, std::size_t depth);
   void build(NodeId id, const RowSet& rows, std::size_t depth, Tree& tree);
   Cost below_cost(std::uint32_t column, const RowSet& rows, std::size_t depth);
   void build_below(std::uint32_t column, const RowSet& rows, Tree& tree);

@@ -60,15 +60,13 @@ Proof& Schedule::choose() {
 void Schedule::work(Prover& prover, std::unique_lock<std::mutex>& lock, std::int64_t work,
                     const std::function<bool(std::int64_t)>& stop) {
   Proof& proof = choose();
-  const std::int64_t before = proof.work;
-  prover.advance(lock, proof, goal_, work, stop);
-  (&proof == &whole_ ? whole_work_ : graded_work_) += proof.work - before;
+  std::int64_t& sum = &proof == &whole_ ? whole_work_ : graded_work_;
+  sum += prover.advance(lock, proof, goal_, work, stop);
   settle();
 }
 
 void Schedule::settle() {
   if (desk_.broken) return;
-  std::erase_if(done_, [](const std::unique_ptr<Proof>& proof) { return proof->users == 0; });
   if (!options_.graded_proof || whole_.root == NodeId::none || !root(whole_).expanded) return;
   // One look at the root tells all trees of depth two (one, where rows are not folded).
   if (proved_depth_ == 0 && options_.pair_expansion) proved_depth_ = data_.rows_folded() ? 2 : 1;
@@ -78,9 +76,10 @@ void Schedule::settle() {
     std::erase(desk_.roots, graded_->root);
     done_.push_back(std::move(graded_));
   }
+  std::erase_if(done_, [](const std::unique_ptr<Proof>& proof) { return proof->users == 0; });
   const auto next = static_cast<std::uint32_t>(proved_depth_ + 1);
   const bool makes_sense = next < limit_of(options_) && next < posterior_.max_depth();
-  if (graded_ == nullptr && makes_sense)
+  if (graded_ == nullptr && done_.empty() && makes_sense)
     graded_ = std::make_unique<Proof>(data_, posterior_, options_, next);
 }
 
@@ -97,7 +96,8 @@ bool Schedule::read_cheaper(Prover& prover, Tree& tree) {
 }
 
 std::size_t Schedule::bytes() const {
-  return desk_.store.bytes() + (graded_ == nullptr ? 1 : 2 + done_.size()) * whole_.bounds.bytes();
+  // Of a second proof from the start: a limit is kept more easily where little grows.
+  return desk_.store.bytes() + (options_.graded_proof ? 2 : 1) * whole_.bounds.bytes();
 }
 
 }  // namespace maptree

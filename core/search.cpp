@@ -82,9 +82,10 @@ class Search {
   // Proofs of everything and by depth on all threads, the improver beside them on this one.
   Status depth_first() {
     Schedule schedule(data_, posterior_, options_, control_.limits().max_expansions);
-    schedule.set_goal(improver_.cost());
-    Team team(schedule, data_, posterior_, bounds_, options_, n_helpers());
     Prover prover(data_, posterior_, expander_, schedule.desk());
+    Team team(schedule, data_, posterior_, bounds_, options_, n_helpers());
+    const std::int64_t limit = control_.limits().memory_bytes;
+    std::int64_t room = -1;  // for the store, under a limit
     const auto take = [&] {
       if (Tree tree; schedule.read_cheaper(prover, tree))
         improver_.offer(tree, score(tree, data_, posterior_).subtree[0]);
@@ -96,12 +97,17 @@ class Search {
       engine_bytes_ = schedule.bytes() + prover.bytes() + team.bytes();
       const std::int64_t others = static_cast<std::int64_t>(bytes() + growth()) -
                                   static_cast<std::int64_t>(schedule.desk().store.bytes());
-      if (const std::int64_t limit = control_.limits().memory_bytes; limit >= 0)
-        schedule.desk().store.set_limit(
-            static_cast<std::size_t>(std::max<std::int64_t>(0, limit - others)));
+      if (limit >= 0) {
+        // What the store has taken it does not give back, so it may only be given less.
+        const std::int64_t left = std::max<std::int64_t>(0, limit - others);
+        room = room < 0 ? std::max<std::int64_t>(0, left - headroom(left)) : std::min(room, left);
+        schedule.desk().store.set_limit(static_cast<std::size_t>(room));
+      }
       record();
     };
     auto lock = schedule.lock();
+    take();
+    team.start();
     while (true) {
       take();
       if (solved()) return Status::optimal;
@@ -114,6 +120,14 @@ class Search {
       improve();
       lock.lock();
     }
+  }
+
+  // For what grows beside the store: the trace, the tree, the provers' paths.
+  [[nodiscard]] std::int64_t headroom(std::int64_t room) const {
+    constexpr std::int64_t least = 4096, most = 1 << 20, levels = 16;
+    const auto path = static_cast<std::int64_t>(data_.n_words() * sizeof(Word));
+    return std::clamp(room / 16, least, most) +
+           levels * path * std::max<std::int64_t>(control_.limits().threads, 1);
   }
 
   // As many as there are threads to spare and room for their scratch memory.

@@ -8,12 +8,11 @@
 
 namespace maptree {
 
-Store::Store() : buckets_(1024, NodeId::none) {}
+Store::Store() : buckets_(small_chunks ? 16 : 1024, NodeId::none), half_(buckets_.size() / 2) {}
 
 std::size_t Store::bytes() const {
   return memory_.bytes() + chunks_.capacity() * sizeof(Chunk*) +
-         free_.capacity() * sizeof(std::uint32_t) + buckets_.capacity() * sizeof(NodeId) +
-         to_mark_.capacity() * sizeof(NodeId);
+         free_.capacity() * sizeof(std::uint32_t) + buckets_.capacity() * sizeof(NodeId);
 }
 
 std::size_t Store::growth(std::size_t n_splits) const {
@@ -23,7 +22,7 @@ std::size_t Store::growth(std::size_t n_splits) const {
   // A vector that is full doubles, and both copies live for a moment.
   const auto doubled = [](const auto& v) { return 2 * (v.capacity() + 16) * sizeof(v[0]); };
   if (needed > left) {
-    bytes += memory_.growth(sizeof(Chunk)) * ((needed - left) / chunk_cells + 1);
+    bytes += memory_.growth(sizeof(Chunk), (needed - left) / chunk_cells + 1);
     if (chunks_.size() == chunks_.capacity()) bytes += doubled(chunks_);
     if (free_.capacity() < (chunks_.size() + 1) * chunk_cells) bytes += doubled(free_);
   }
@@ -224,22 +223,19 @@ bool Store::collect(std::span<const NodeId> pinned, std::size_t target, Cost mar
   return sweep(stop);
 }
 
-// The tree behind the upper bound stays with the node.
+// The tree behind the upper bound stays with the node. It is no deeper than there are columns, and
+// no memory is asked for when there is none.
 void Store::mark_tree(NodeId id) {
-  to_mark_.push_back(id);
-  while (!to_mark_.empty()) {
-    const StoreNode& at = (*this)[to_mark_.back()];
-    to_mark_.pop_back();
-    if (at.best == no_column) continue;
-    for_each_split(at, [&](const SplitRecord& split) {
-      if (split.column != at.best || !split.attached()) return;
-      for (const NodeId child : split.child) {
-        if ((*this)[child].marked) continue;
-        (*this)[child].marked = true;
-        to_mark_.push_back(child);
-      }
-    });
-  }
+  const StoreNode& at = (*this)[id];
+  if (at.best == no_column) return;
+  for_each_split(at, [&](const SplitRecord& split) {
+    if (split.column != at.best || !split.attached()) return;
+    for (const NodeId child : split.child) {
+      if ((*this)[child].marked) continue;
+      (*this)[child].marked = true;
+      mark_tree(child);
+    }
+  });
 }
 
 bool Store::sweep(const std::function<bool(std::int64_t)>& stop) {

@@ -42,6 +42,13 @@ static_assert(sizeof(SplitRecord) == 32);
 
 inline constexpr std::uint32_t no_cell = UINT32_MAX;
 
+// Test builds take memory in small pieces, so that small problems meet the limits, too.
+#if defined(MAPTREE_SMALL_BLOCKS)
+inline constexpr bool small_chunks = true;
+#else
+inline constexpr bool small_chunks = false;
+#endif
+
 struct StoreKey {
   RowKey rows;
   std::uint32_t depth = 0;
@@ -131,12 +138,12 @@ class Store {
     SplitRecord splits[block_splits];
   };
   static_assert(sizeof(Cell) == 96);
-  static constexpr std::size_t chunk_cells = 512;
+  static constexpr std::size_t chunk_cells = small_chunks ? 16 : 512;
   struct Chunk {
     Cell cells[chunk_cells];
     bool is_node[chunk_cells] = {};
   };
-  static constexpr std::size_t slack = 64;  // nodes that several provers may make meanwhile
+  static constexpr std::size_t slack = 2;  // nodes that may be made before the next question
 
   [[nodiscard]] Cell& cell(std::uint32_t n) {
     return chunks_[n / chunk_cells]->cells[n % chunk_cells];
@@ -159,15 +166,14 @@ class Store {
   SplitRecord& add_split(StoreNode& node, std::uint32_t& block);
   void free_chain(std::uint32_t& first);
 
-  Arena memory_{sizeof(Chunk)};
+  Arena memory_{sizeof(Chunk), small_chunks ? 2048 : std::size_t{1} << 16};
   std::vector<Chunk*> chunks_;
   std::uint32_t n_cells_ = 0;
   std::vector<std::uint32_t> free_;
   std::vector<NodeId> buckets_;  // more than half_, at most twice as many
-  std::size_t half_ = 512;
+  std::size_t half_;
   std::size_t limit_ = SIZE_MAX;
   std::uint32_t least_limit_ = 0;
-  std::vector<NodeId> to_mark_;
   std::size_t n_alive_ = 0;
   std::size_t n_made_ = 0;
 };

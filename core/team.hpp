@@ -15,16 +15,18 @@ class Team {
   Team(Schedule& schedule, const Dataset& data, const Posterior& posterior, const Bounds& bounds,
        const Options& options, std::size_t n_helpers)
       : schedule_(schedule) {
-    const auto lock = schedule.lock();
     for (std::size_t i = 0; i < n_helpers; ++i)
       helpers_.push_back(std::make_unique<Helper>(schedule, data, posterior, bounds, options));
+  }
+  void start() {
     for (const auto& helper : helpers_)
       helper->thread = std::thread([this, at = helper.get()] { run(*at); });
   }
   // Stops at the next poll, a fraction of a millisecond.
   ~Team() {
     over_ = true;
-    for (const auto& helper : helpers_) helper->thread.join();
+    for (const auto& helper : helpers_)
+      if (helper->thread.joinable()) helper->thread.join();
   }
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
@@ -32,7 +34,7 @@ class Team {
   // With the schedule's lock held.
   [[nodiscard]] std::size_t bytes() const {
     std::size_t total = 0;
-    for (const auto& helper : helpers_) total += helper->expander.bytes() + helper->prover.bytes();
+    for (const auto& helper : helpers_) total += helper->expander_bytes + helper->prover.bytes();
     return total;
   }
 
@@ -41,8 +43,10 @@ class Team {
     Helper(Schedule& schedule, const Dataset& data, const Posterior& posterior,
            const Bounds& bounds, const Options& options)
         : expander(data, posterior, bounds, options),
+          expander_bytes(expander.bytes()),
           prover(data, posterior, expander, schedule.desk()) {}
     Expander expander;
+    const std::size_t expander_bytes;  // constant, but not to be asked while its thread is at work
     Prover prover;
     std::thread thread;
   };
