@@ -125,6 +125,7 @@ std::vector<Problem> smaller(const Problem& problem) {
   reset(&Problem::spare_bytes);
   reset(&Problem::starved);
   reset(&Problem::stop_at_poll);
+  reset(&Problem::threads);
   const brute_force::Problem usual;
   if (problem.options.kernel != maptree::Kernel::plain)
     change([](Problem& p) { p.options.kernel = maptree::Kernel::plain; });
@@ -201,6 +202,8 @@ void classify(const Problem& problem) {
   kinds["max_expansions"] += problem.max_expansions >= 0;
   kinds["memory limit"] += problem.spare_bytes >= 0 || problem.starved >= 0;
   kinds["interrupted"] += problem.stop_at_poll >= 0;
+  kinds["several threads"] += problem.threads > 1;
+  kinds["depth first"] += problem.options.depth_first;
   const long n_off =
       std::count_if(fuzz::switches.begin(), fuzz::switches.end(),
                     [&](const fuzz::Switch& s) { return !(problem.options.*s.member); });

@@ -181,9 +181,12 @@ Problem random_problem(Random& random) {
   }
   problem.options.kernel = kernel_names[random.below(kernel_names.size())].second;
   if (random.chance(0.4)) problem.max_expansions = random.below(random.one_of<long>({3, 30, 300}));
-  if (random.chance(0.1)) problem.spare_bytes = random.below(1L << random.between(10, 20));
+  if (random.chance(0.3)) problem.spare_bytes = random.below(1L << random.between(10, 20));
   if (random.chance(0.03)) problem.starved = 1;
   if (random.chance(0.1)) problem.stop_at_poll = random.between(1L, 3L);
+  // What most wants trying: proofs by depth, on several threads, in memory that has to be reused.
+  if (random.chance(0.7)) problem.options.depth_first = true;
+  if (problem.options.depth_first && random.chance(0.3)) problem.threads = random.between(2L, 3L);
   return problem;
 }
 
@@ -240,6 +243,7 @@ void write(std::ostream& out, const Problem& problem) {
   number("spare_bytes", problem.spare_bytes, -1);
   number("starved", problem.starved, -1);
   number("stop_at_poll", problem.stop_at_poll, -1);
+  number("threads", problem.threads, -1);
   if (problem.optimum) out << "optimum " << *problem.optimum << '\n';
   for (const auto& [name, kernel] : kernel_names)
     if (kernel == problem.options.kernel && kernel != Kernel::automatic)
@@ -307,6 +311,8 @@ Problem read(std::istream& in) {
       words >> problem.starved;
     } else if (name == "stop_at_poll") {
       words >> problem.stop_at_poll;
+    } else if (name == "threads") {
+      words >> problem.threads;
     } else {
       fail(line);
     }

@@ -61,6 +61,7 @@ struct Problem {
   long spare_bytes = -1;          // memory limit, above what the start takes; none
   long starved = -1;              // 1: a memory limit that does not even allow for a start
   long stop_at_poll = -1;         // the monitor stops the search there; never
+  long threads = -1;              // one
   std::optional<double> optimum;  // where it is known from elsewhere
 };
 
