@@ -2,7 +2,7 @@
 # make and a C++20 compiler. Running a target again rebuilds only what changed.
 #
 #   make demo    fit a real data set to the proved optimum and print the tree
-#   make test    all tests: C++ under sanitizers, then Python
+#   make test    all tests: C++ under sanitizers, then Python; test-core and test-threads: parts of it
 #   make lint    ruff, mypy, clang-format       make format   apply them
 #   make fuzz    random problems until one fails (Ctrl-C stops)
 #   make bench   measure on the sets in $MAPTREE_DATA, ARGS="--limit 10" (bench/README.md)
@@ -19,13 +19,13 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # PEP 735 groups of pyproject.toml, read with the standard library: old pips do not know them.
 GROUP = $(shell $(PYTHON) -c "import tomllib; print(*('\"%s\"' % r for r in tomllib.load(open('pyproject.toml', 'rb'))['dependency-groups']['$(1)']))")
 
-.PHONY: demo test test-core lint format fuzz dist bench clean
+.PHONY: demo test test-core test-threads lint format fuzz dist bench clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built
 	$(BIN)/python -m maptree.demo
 
-test: test-core $(VENV)/.built $(VENV)/.test
+test: test-core test-threads $(VENV)/.built $(VENV)/.test
 	$(BIN)/python -m pytest -m "not alone" -n auto --dist worksteal
 	$(BIN)/python -m pytest -m alone
 
@@ -51,17 +51,24 @@ $(VENV)/.lint: $(VENV)/.build pyproject.toml
 
 # A debug build under AddressSanitizer and UndefinedBehaviorSanitizer: the C++ tests, the kept
 # traces, and a short fuzz.
-build/debug/.built: $(VENV)/.build $(CXX_FILES) CMakeLists.txt
-	$(CMAKE) -S . -B build/debug -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
+# ThreadSanitizer cannot be had together with them: a build of its own, for the tests with threads.
+build/debug/.built: SANITIZE = ON
+build/threads/.built: SANITIZE = thread
+build/debug/.built build/threads/.built: build/%/.built: $(VENV)/.build $(CXX_FILES) CMakeLists.txt
+	$(CMAKE) -S . -B build/$* -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
 	  -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g" -DMAPTREE_PYTHON=OFF \
-	  -DMAPTREE_TESTS=ON -DMAPTREE_SANITIZE=ON -DMAPTREE_WERROR=ON > build-debug.log 2>&1 \
-	  && $(CMAKE) --build build/debug >> build-debug.log 2>&1 || (cat build-debug.log; rm build-debug.log; exit 1)
-	rm build-debug.log
+	  -DMAPTREE_TESTS=ON -DMAPTREE_SANITIZE=$(SANITIZE) -DMAPTREE_WERROR=ON > build-$*.log 2>&1 \
+	  && $(CMAKE) --build build/$* >> build-$*.log 2>&1 || (cat build-$*.log; rm build-$*.log; exit 1)
+	rm build-$*.log
 	touch $@
 
 test-core: build/debug/.built
 	build/debug/core_test tests/traces
 	build/debug/fuzz --cases 300 --traces tests/traces
+
+test-threads: build/threads/.built
+	build/threads/core_test "" threads
+	build/threads/fuzz --cases 300
 
 fuzz: build/debug/.built
 	build/debug/fuzz --traces tests/traces
