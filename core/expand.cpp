@@ -100,6 +100,9 @@ bool Expander::scan_pairs(std::size_t depth, Cost upper,
   scan.floor_cap = floor_cap;
   scan.stop_lower = below.stop_lower.units();
   scan.stop_upper = below.stop_upper.units();
+  // Where leaves are all that may follow, and cost the same in both bounds, one is enough.
+  scan.leaves_only = !bounds_->may_split(depth + 2) && scan.stop_lower == scan.stop_upper;
+  if (scan.leaves_only) std::copy_n(scan.upper, 2, scan.lower);
   scan.min_leaf = static_cast<std::int32_t>(
       std::min<std::int64_t>(options_.min_samples_leaf, max_total_weight + 1));
   // Nanoseconds, roughly: words to count, patterns to weigh, look-ups by class and quadrant.

@@ -43,6 +43,9 @@ struct PairScan {
   int n_classes = 0;
   bool folded = false;   // some row stands for several: distinct rows are counted apart
   bool grouped = false;  // some of these are impure groups: so are these
+  // The grandchildren are leaves: `upper` is all there is to know, `lower` is not written, and
+  // neither `rest` nor `groups` of `both` is counted.
+  bool leaves_only = false;
 
   PairCounts one;    // of child (j, 1)
   PairCounts total;  // of the node, with stride 1

@@ -38,7 +38,7 @@ class Node {
         options(fuzz::make_options(problem)),
         posterior(fuzz::make_prior(problem), data),
         bounds(posterior, data, options),
-        depth(random.between<std::size_t>(0, 3)),
+        depth(std::min(random.between<std::size_t>(0, 3), posterior.max_depth())),
         stride((data.n_columns() + maptree::lanes - 1) / maptree::lanes * maptree::lanes),
         rows(data.n_words()),
         n_classes(static_cast<std::size_t>(data.n_classes())) {
@@ -69,6 +69,8 @@ class Node {
       runs.push_back(run);
     }
     folded = folded || mark_folded;
+    const maptree::LevelBounds& level = bounds.level(depth);
+    leaves_only = !bounds.may_split(depth) && level.stop_lower == level.stop_upper;
     total = count(rows);
     const maptree::Posterior::TwoClassTable& small = posterior.two_class_table();
     use_two_class = n_classes == 2 && total.classes[0] < small.limit[0] &&
@@ -106,6 +108,7 @@ class Node {
     s.n_classes = data.n_classes();
     s.folded = folded;
     s.grouped = total.groups != 0;
+    s.leaves_only = leaves_only;
     s.multiplicity = multiplicity.data();
     s.rising = posterior.rising_table();
     s.mixed = mixed.data();
@@ -135,6 +138,7 @@ class Node {
   std::vector<std::int32_t> multiplicity;
   bool folded = false;
   bool use_two_class = false;
+  bool leaves_only = false;
   mutable SetCounts total;
   std::vector<const std::int64_t*> mixed, pure;
 };
@@ -178,14 +182,14 @@ Found expected(const Node& node) {
   return out;
 }
 
-void check_counts(const Node& node, const Buffers& found, std::size_t column,
-                  const SetCounts& set) {
+void check_counts(const Node& node, const Buffers& found, std::size_t column, const SetCounts& set,
+                  bool grouped) {
   for (std::size_t k = 0; k < node.n_classes; ++k) {
     CHECK_EQUAL(found.classes[k * node.stride + column], set.classes[k]);
-    if (node.total.groups != 0) CHECK_EQUAL(found.rest[k * node.stride + column], set.rest[k]);
+    if (grouped) CHECK_EQUAL(found.rest[k * node.stride + column], set.rest[k]);
   }
   if (node.folded) CHECK_EQUAL(found.distinct[column], set.distinct);
-  if (node.total.groups != 0) CHECK_EQUAL(found.groups[column], set.groups);
+  if (grouped) CHECK_EQUAL(found.groups[column], set.groups);
 }
 
 void check_kernel(const Node& node, const maptree::PairKernel& kernel, const Found& right,
@@ -198,20 +202,23 @@ void check_kernel(const Node& node, const maptree::PairKernel& kernel, const Fou
   scan.both = both.counts();
   scan.total = {node.total.classes.data(), &node.total.distinct, node.total.rest.data(),
                 &node.total.groups};
+  scan.leaves_only = false;
   kernel.count_columns(scan, one.counts());
+  scan.leaves_only = node.leaves_only;
   for (std::size_t c = 0; c < n_columns; ++c)
-    check_counts(node, one, c, node.count(node.side(node.rows, c, 1)));
+    check_counts(node, one, c, node.count(node.side(node.rows, c, 1)), scan.grouped);
   if (n_columns > 0) {
     const std::size_t with = at_once % n_columns;
     kernel.count_with(scan, with);
     const RowSet ones = node.side(node.rows, with, 1);
     for (std::size_t c = 0; c < n_columns; ++c)
-      check_counts(node, both, c, node.count(node.side(ones, c, 1)));
+      check_counts(node, both, c, node.count(node.side(ones, c, 1)),
+                   scan.grouped && !node.leaves_only);
   }
 
   Found found(node.stride);
   for (int side = 0; side < 2; ++side) {
-    scan.lower[side] = found.lower[side].data();
+    scan.lower[side] = node.leaves_only ? nullptr : found.lower[side].data();
     scan.upper[side] = found.upper[side].data();
     scan.varying[side] = found.varying[side].data();
   }
@@ -219,7 +226,7 @@ void check_kernel(const Node& node, const maptree::PairKernel& kernel, const Fou
     kernel.scan_rows(scan, i, std::min(at_once, n_open - i));
   for (std::size_t c = 0; c < n_open; ++c) {
     for (int side = 0; side < 2; ++side) {
-      CHECK_EQUAL(found.lower[side][c], right.lower[side][c]);
+      CHECK_EQUAL((node.leaves_only ? found.upper : found.lower)[side][c], right.lower[side][c]);
       CHECK_EQUAL(found.upper[side][c], right.upper[side][c]);
       CHECK_EQUAL(found.varying[side][c], right.varying[side][c]);
     }
@@ -233,6 +240,7 @@ Problem random_node_problem(Random& random, std::size_t n_classes) {
   problem.model.rho.assign(n_classes, random.log_uniform(0.1, 20));
   for (int& label : problem.model.y) label = random.below(static_cast<int>(n_classes));
   problem.model.min_leaf = random.between(1L, 5L);
+  problem.model.max_depth = random.chance(0.5) ? random.between(0L, 2L) : -1;
   problem.options.fold_rows = random.chance(0.6);
   problem.options.fold_columns = random.chance(0.6);
   problem.options.equivalent_rows_bound = random.chance(0.8);
@@ -243,13 +251,14 @@ Problem random_node_problem(Random& random, std::size_t n_classes) {
 
 TEST(every_kernel_gives_the_scalar_bounds) {
   Random random(41);
-  int folded = 0, not_folded = 0, grouped = 0, two_class = 0;
+  int folded = 0, not_folded = 0, grouped = 0, two_class = 0, leaves_only = 0;
   for (int round = 0; round < 300; ++round) {
     const Problem problem = random_node_problem(random, static_cast<std::size_t>(round % 6 + 1));
     const Node node(problem, random, random.chance(0.1));
     ++(node.folded ? folded : not_folded);
     grouped += node.total.groups != 0;
     two_class += node.use_two_class;
+    leaves_only += node.leaves_only;
     const Found right = expected(node);
     const std::size_t n_columns = node.data.n_columns();
     const std::size_t n_open = random.chance(0.5) ? n_columns : random.below(n_columns + 1);
@@ -258,7 +267,7 @@ TEST(every_kernel_gives_the_scalar_bounds) {
       if (maptree::kernel_available(kernel))
         check_kernel(node, maptree::pair_kernel(kernel), right, n_open, at_once);
   }
-  CHECK(std::min({folded, not_folded, grouped, two_class}) > 20);
+  CHECK(std::min({folded, not_folded, grouped, two_class, leaves_only}) > 20);
 }
 
 TEST(kernels_that_cannot_run_are_refused) {

@@ -29,6 +29,7 @@ template <class L, std::size_t R>
 void count(const PairScan& s, const std::uint32_t* mask, std::size_t first_column,
            const PairCounts& out) {
   const auto n_classes = static_cast<std::size_t>(s.n_classes);
+  const bool grouped = s.grouped && !s.leaves_only;
   std::int32_t n[R][lanes];
   for (std::size_t b = first_column; b < s.stride; b += lanes) {
     if (!s.folded) {
@@ -47,10 +48,10 @@ void count(const PairScan& s, const std::uint32_t* mask, std::size_t first_colum
       const PairCounts to = row_of(s, out, r);
       for (std::size_t h = b; h < b + lanes; h += width) {
         L::store(to.distinct + h, L::splat32(0));
-        L::store(to.groups + h, L::splat64(0));
+        if (grouped) L::store(to.groups + h, L::splat64(0));
         for (std::size_t k = 0; k < n_classes; ++k) {
           L::store(to.classes + k * s.stride + h, L::splat32(0));
-          if (s.grouped) L::store(to.rest + k * s.stride + h, L::splat32(0));
+          if (grouped) L::store(to.rest + k * s.stride + h, L::splat32(0));
         }
       }
     }
@@ -69,9 +70,9 @@ void count(const PairScan& s, const std::uint32_t* mask, std::size_t first_colum
             if (run.weights[k] == 0) continue;
             const auto weight = L::scale(rows, run.weights[k]);
             add(to.classes + k * s.stride, weight);
-            if (s.grouped && run.group_floor == 0) add(to.rest + k * s.stride, weight);
+            if (grouped && run.group_floor == 0) add(to.rest + k * s.stride, weight);
           }
-          if (run.group_floor != 0) {
+          if (grouped && run.group_floor != 0) {
             std::int64_t* const at = to.groups + b + h;
             L::store(at, L::add(L::load(at), L::scale(L::widen(rows), run.group_floor)));
           }
@@ -92,7 +93,7 @@ void quadrants(T total, T of_i, T of_j, T both, T* q) {
 }
 
 // Column i against all later ones, `both` being the counts where i and the other are one.
-template <class L, bool Folded, bool TwoClass>
+template <class L, bool Folded, bool TwoClass, bool LeavesOnly>
 void evaluate_row(const PairScan& s, std::size_t i, const PairCounts& both) {
   using I32 = typename L::I32;
   using I64 = typename L::I64;
@@ -120,7 +121,7 @@ void evaluate_row(const PairScan& s, std::size_t i, const PairCounts& both) {
         I32 at = L::add(L::scale(c[q], s.two_class_stride), n[q]);
         at = L::add(at, at);
         n[q] = L::add(n[q], c[q]);
-        pure[q] = L::gather(s.two_class, at);
+        if constexpr (!LeavesOnly) pure[q] = L::gather(s.two_class, at);
         leaf[q] = L::gather(s.two_class + 1, at);
       }
     } else {
@@ -135,7 +136,7 @@ void evaluate_row(const PairScan& s, std::size_t i, const PairCounts& both) {
         for (int q = 0; q < 4; ++q) {
           n[q] = L::add(n[q], c[q]);
           leaf[q] = L::sub(leaf[q], L::gather(s.mixed[k], c[q]));
-          pure[q] = L::add(pure[q], L::gather(s.pure[k], c[q]));
+          if constexpr (!LeavesOnly) pure[q] = L::add(pure[q], L::gather(s.pure[k], c[q]));
         }
       }
       for (int q = 0; q < 4; ++q) leaf[q] = L::add(leaf[q], L::gather(s.rising, n[q]));
@@ -144,7 +145,7 @@ void evaluate_row(const PairScan& s, std::size_t i, const PairCounts& both) {
     if constexpr (Folded) {
       quadrants<L>(L::splat32(*s.total.distinct), L::splat32(s.one.distinct[i]),
                    L::load(s.one.distinct + j), L::load(both.distinct + j), rows);
-      if (s.grouped) {
+      if (!LeavesOnly && s.grouped) {
         I64 apart[4];
         quadrants<L>(L::splat64(*s.total.groups), L::splat64(s.one.groups[i]),
                      L::load(s.one.groups + j), L::load(both.groups + j), apart);
@@ -160,29 +161,34 @@ void evaluate_row(const PairScan& s, std::size_t i, const PairCounts& both) {
       for (int q = 0; q < 4; ++q) rows[q] = n[q];
     }
 
-    // Lower bound and leaf cost of each grandchild (bounds.hpp).
+    // Lower bound and leaf cost of each grandchild (bounds.hpp); infinite where it is too small to
+    // be a leaf.
     I64 low[4], high[4];
     for (int q = 0; q < 4; ++q) {
-      const I64 split = L::add(L::gather(s.floor, L::min(rows[q], cap)), pure[q]);
-      const I64 stop = L::add(leaf[q], L::at_least(one, rows[q], zero, stop_lower));
-      low[q] = L::min(stop, L::at_least(n[q], splittable, split, infinite));
+      if constexpr (!LeavesOnly) {
+        const I64 split = L::add(L::gather(s.floor, L::min(rows[q], cap)), pure[q]);
+        const I64 stop = L::add(leaf[q], L::at_least(one, rows[q], zero, stop_lower));
+        low[q] = L::min(stop, L::at_least(n[q], splittable, split, infinite));
+        low[q] = L::at_least(n[q], min_leaf, low[q], infinite);
+      }
       high[q] = L::add(leaf[q], L::at_least(one, rows[q], zero, stop_upper));
+      high[q] = L::at_least(n[q], min_leaf, high[q], infinite);
     }
 
     // Child (i, 1) split by j has the parts 3 and 2, child (j, 1) split by i 3 and 1, and so on.
     // A lane with j <= i repeats a pair: harmless to a minimum, masked in the count of columns.
-    I64 bar[4];  // infinite where a quadrant is too small to be a leaf
-    for (int q = 0; q < 4; ++q) bar[q] = L::at_least(n[q], min_leaf, zero, infinite);
     const I32 copies_j = L::after(i, j, L::load(s.multiplicity + j));
     const I32 copies = L::after(i, j, copies_i);
     for (std::size_t side = 0; side < 2; ++side) {
       const std::size_t same = 3 * side, of_i = side + 1, of_j = 2 - side;
-      const I64 bar_i = L::max(bar[same], bar[of_i]), bar_j = L::max(bar[same], bar[of_j]);
-      lower[side] = L::min(lower[side], L::max(bar_i, L::add(low[same], low[of_i])));
-      upper[side] = L::min(upper[side], L::max(bar_i, L::add(high[same], high[of_i])));
-      std::int64_t *const lower_j = s.lower[side] + j, *const upper_j = s.upper[side] + j;
-      L::store(lower_j, L::min(L::load(lower_j), L::max(bar_j, L::add(low[same], low[of_j]))));
-      L::store(upper_j, L::min(L::load(upper_j), L::max(bar_j, L::add(high[same], high[of_j]))));
+      if constexpr (!LeavesOnly) {
+        lower[side] = L::min(lower[side], L::add(low[same], low[of_i]));
+        std::int64_t* const lower_j = s.lower[side] + j;
+        L::store(lower_j, L::min(L::load(lower_j), L::add(low[same], low[of_j])));
+      }
+      upper[side] = L::min(upper[side], L::add(high[same], high[of_i]));
+      std::int64_t* const upper_j = s.upper[side] + j;
+      L::store(upper_j, L::min(L::load(upper_j), L::add(high[same], high[of_j])));
       const I32 both_i = L::min(n[same], n[of_i]), both_j = L::min(n[same], n[of_j]);
       varying[side] = L::add(varying[side], L::where_positive(both_i, copies_j));
       std::int32_t* const varying_j = s.varying[side] + j;
@@ -190,11 +196,25 @@ void evaluate_row(const PairScan& s, std::size_t i, const PairCounts& both) {
     }
   }
   for (std::size_t side = 0; side < 2; ++side) {
-    std::int64_t low = L::least(lower[side]), high = L::least(upper[side]);
-    if (low < s.lower[side][i]) s.lower[side][i] = low;
+    if constexpr (!LeavesOnly) {
+      const std::int64_t low = L::least(lower[side]);
+      if (low < s.lower[side][i]) s.lower[side][i] = low;
+    }
+    const std::int64_t high = L::least(upper[side]);
     if (high < s.upper[side][i]) s.upper[side][i] = high;
     s.varying[side][i] += L::sum(varying[side]);
   }
+}
+
+template <class L, bool LeavesOnly>
+void evaluate(const PairScan& s, std::size_t i, const PairCounts& both) {
+  const bool two_class = s.two_class != nullptr;
+  if (s.folded)
+    two_class ? evaluate_row<L, true, true, LeavesOnly>(s, i, both)
+              : evaluate_row<L, true, false, LeavesOnly>(s, i, both);
+  else
+    two_class ? evaluate_row<L, false, true, LeavesOnly>(s, i, both)
+              : evaluate_row<L, false, false, LeavesOnly>(s, i, both);
 }
 
 template <class L, std::size_t R>
@@ -202,13 +222,7 @@ void scan_some(const PairScan& s, std::size_t i) {
   count<L, R>(s, s.words + i, i / lanes * lanes, s.both);
   for (std::size_t r = 0; r < R; ++r) {
     const PairCounts both = row_of(s, s.both, r);
-    const bool two_class = s.two_class != nullptr;
-    if (s.folded)
-      two_class ? evaluate_row<L, true, true>(s, i + r, both)
-                : evaluate_row<L, true, false>(s, i + r, both);
-    else
-      two_class ? evaluate_row<L, false, true>(s, i + r, both)
-                : evaluate_row<L, false, false>(s, i + r, both);
+    s.leaves_only ? evaluate<L, true>(s, i + r, both) : evaluate<L, false>(s, i + r, both);
   }
 }
 
