@@ -22,6 +22,19 @@ inline PairCounts row_of(const PairScan& s, const PairCounts& out, std::size_t r
           out.groups + r * s.stride};
 }
 
+// Adds the counts of a block of columns, so many times, to R rows.
+template <class L, std::size_t R>
+void add_weighed(const std::int32_t (&n)[R][lanes], std::int32_t weight, std::int32_t* to,
+                 std::size_t step) {
+  for (std::size_t r = 0; r < R; ++r) {
+    for (std::size_t h = 0; h < lanes; h += width) {
+      const auto rows = L::load(n[r] + h);
+      std::int32_t* const at = to + r * step + h;
+      L::store(at, L::add(L::load(at), weight == 1 ? rows : L::scale(rows, weight)));
+    }
+  }
+}
+
 // Counts all columns from `first_column` (a multiple of `lanes`) on, where each of the R columns
 // at `mask` is one. Several masks at once, because the same words are then loaded once for all.
 // Runs of one pattern are popcounted, then weighed; without folded rows a class is one run.
@@ -58,24 +71,21 @@ void count(const PairScan& s, const std::uint32_t* mask, std::size_t first_colum
     for (std::size_t i = 0; i < s.n_runs; ++i) {
       const PairRun& run = s.runs[i];
       L::template popcount_block<R>(s.words + b, s.stride, mask, run.first, run.last, n);
+      add_weighed<L, R>(n, 1, out.distinct + b, s.stride);
+      for (std::size_t k = 0; k < n_classes; ++k) {
+        const std::int32_t weight = run.weights[k];
+        if (weight == 0) continue;
+        const std::size_t at = k * s.stride + b;
+        add_weighed<L, R>(n, weight, out.classes + at, n_classes * s.stride);
+        if (grouped && run.group_floor == 0)
+          add_weighed<L, R>(n, weight, out.rest + at, n_classes * s.stride);
+      }
+      if (!grouped || run.group_floor == 0) continue;
       for (std::size_t r = 0; r < R; ++r) {
-        const PairCounts to = row_of(s, out, r);
         for (std::size_t h = 0; h < lanes; h += width) {
-          const auto rows = L::load(n[r] + h);
-          const auto add = [&](std::int32_t* at, typename L::I32 value) {
-            L::store(at + b + h, L::add(L::load(at + b + h), value));
-          };
-          add(to.distinct, rows);
-          for (std::size_t k = 0; k < n_classes; ++k) {
-            if (run.weights[k] == 0) continue;
-            const auto weight = L::scale(rows, run.weights[k]);
-            add(to.classes + k * s.stride, weight);
-            if (grouped && run.group_floor == 0) add(to.rest + k * s.stride, weight);
-          }
-          if (grouped && run.group_floor != 0) {
-            std::int64_t* const at = to.groups + b + h;
-            L::store(at, L::add(L::load(at), L::scale(L::widen(rows), run.group_floor)));
-          }
+          std::int64_t* const at = out.groups + r * s.stride + b + h;
+          const auto rows = L::widen(L::load(n[r] + h));
+          L::store(at, L::add(L::load(at), L::scale(rows, run.group_floor)));
         }
       }
     }
