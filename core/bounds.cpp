@@ -19,13 +19,21 @@ Cost cheapest_parts(const Skeleton& below, std::int32_t rows) {
   return best;
 }
 
+// B2: so many columns vary on so many distinct rows.
+std::int64_t fewest_varying(std::int32_t rows, std::int64_t n_features) {
+  const int bits = std::bit_width(static_cast<unsigned>(std::min(rows, floor_cap) - 1));
+  return std::min<std::int64_t>(bits, n_features);
+}
+
 }  // namespace
 
 Bounds::Bounds(const Posterior& posterior, const Dataset& data, const Options& options)
     : posterior_(posterior),
       min_leaf_(static_cast<std::int32_t>(options.min_samples_leaf)),
-      max_depth_(options.max_depth) {
+      max_depth_(options.max_depth),
+      n_features_(static_cast<std::int64_t>(data.n_features())) {
   const bool distinct = options.distinct_rows_bound && data.rows_folded();
+  varying_ = options.varying_bound && distinct;
   const bool structure = options.structure_bound && distinct;
   const std::size_t depths = posterior.max_depth() + 1;
   levels_.resize(depths);
@@ -44,10 +52,7 @@ Bounds::Bounds(const Posterior& posterior, const Dataset& data, const Options& o
         split = posterior.split(d);
         // A split needs a column that varies, so log_columns is asked for 1 at least; the table
         // ends at the number of features, beyond which fewer distinct rows exist anyway.
-        const std::int64_t varying =
-            std::min<std::int64_t>(std::bit_width(static_cast<unsigned>(rows - 1)),
-                                   static_cast<std::int64_t>(data.n_features()));
-        if (distinct) split += posterior.log_columns(varying);
+        if (distinct) split += posterior.log_columns(fewest_varying(rows, n_features_));
         if (structure) split += cheapest_parts(below, rows);
         level.floor[r] = split.units();
       }
@@ -55,6 +60,15 @@ Bounds::Bounds(const Posterior& posterior, const Dataset& data, const Options& o
       if (rows < floor_cap) here[r] = std::min(here[r], here[r + 1]);
     }
     below = here;
+  }
+
+  for (std::size_t up = 1; up <= transfer_cap; ++up) {
+    Cost least(0);  // T: of subtrees at the level under the one being filled
+    for (std::size_t d = depths; d-- > up;) {
+      levels_[d].transfer[up] = posterior.split(d) - posterior.split(d - up) + least + least;
+      least = std::min({Cost(0), posterior.stop(d) - posterior.stop(d - up),
+                        levels_[d].transfer[up]});
+    }
   }
 
   group_floor_.resize(data.segments().size());
@@ -92,7 +106,15 @@ void SetCounts::clear(std::size_t n_classes) {
   weight = distinct = 0;
 }
 
-Bracket Bounds::bracket(const SetCounts& set, std::size_t depth) const {
+std::int64_t Bounds::floor(std::size_t depth, std::int32_t rows, std::int32_t varying) const {
+  const std::int64_t least = level(depth).floor[static_cast<std::size_t>(std::min(rows, floor_cap))];
+  if (!varying_ || rows < 2 || varying <= fewest_varying(rows, n_features_)) return least;
+  return least + (posterior_.log_columns(varying) -
+                  posterior_.log_columns(fewest_varying(rows, n_features_)))
+                     .units();
+}
+
+Bracket Bounds::bracket(const SetCounts& set, std::size_t depth, std::int32_t varying) const {
   const LevelBounds& at = level(depth);
   std::int64_t leaf = posterior_.rising_table()[set.weight];
   std::int64_t pure = 0;
@@ -106,8 +128,8 @@ Bracket Bounds::bracket(const SetCounts& set, std::size_t depth) const {
   Bracket out{Cost(leaf) + (several ? at.stop_lower : Cost(0)),
               Cost(leaf) + (several ? at.stop_upper : Cost(0))};
   if (set.weight >= 2 * min_leaf_) {
-    const auto rows = static_cast<std::size_t>(std::min(set.distinct, floor_cap));
-    out.lower = std::min(out.lower, Cost(at.floor[rows] + std::max(pure, apart)));
+    out.lower = std::min(
+        out.lower, Cost(floor(depth, set.distinct, varying) + std::max(pure, apart)));
   }
   return out;
 }

@@ -10,6 +10,7 @@
 //   B2 distinct rows    D distinct rows vary in at least ceil(log2 D) columns, and can stop for
 //                       nothing only where D = 1
 //   B3 structure        floor: the cheapest skeleton of a tree over D distinct rows
+//   B5 varying columns  a column whose rarer value is on more rows than a part leaves out varies there
 //   B4 equivalent rows  a leaf that holds an impure group pays at least its entropy
 // Without distinct-row knowledge (a switch), D counts rows and only D = 1 is informative.
 #pragma once
@@ -25,12 +26,14 @@
 
 namespace maptree {
 
+inline constexpr std::size_t transfer_cap = 8;  // levels between which bounds are transferred
 inline constexpr std::int32_t floor_cap = 64;  // floor(d, D) is the same for all D >= floor_cap
 
 struct LevelBounds {
   Cost stop_lower;                                // what a lone leaf with D > 1 pays at least, and
   Cost stop_upper;                                // at most
   std::array<std::int64_t, floor_cap + 1> floor;  // by min(D, floor_cap); infinite for D <= 1
+  std::array<Cost, transfer_cap + 1> transfer;    // by levels (Bounds::transferred)
 };
 
 // What is counted of a set of rows (see above).
@@ -62,8 +65,18 @@ class Bounds {
   [[nodiscard]] bool may_split(std::size_t depth) const {
     return max_depth_ < 0 || depth < static_cast<std::size_t>(max_depth_);
   }
-  // The bounds of the header comment for one set; the pair kernel computes the same for many.
-  [[nodiscard]] Bracket bracket(const SetCounts& set, std::size_t depth) const;
+  // The bounds of the header comment for one set, of which it is known that so many columns vary on
+  // it at least; the pair kernel computes the same for many.
+  [[nodiscard]] Bracket bracket(const SetCounts& set, std::size_t depth,
+                                std::int32_t varying = 0) const;
+  // floor(d, D) for D = `rows` where so many columns vary at least.
+  [[nodiscard]] std::int64_t floor(std::size_t depth, std::int32_t rows,
+                                   std::int32_t varying) const;
+  // T: a lower bound on the trees that split some rows at `depth`, from one on all trees on the same
+  // rows at the depth `from`, nearer the root.
+  [[nodiscard]] Cost transferred(Cost lower, std::size_t from, std::size_t depth) const {
+    return depth - from > transfer_cap ? Cost(0) : lower + level(depth).transfer[depth - from];
+  }
   // A lower bound on every tree.
   [[nodiscard]] Cost root_lower() const { return root_lower_; }
   // Sum of group floors per row of each segment; zero for segments of one class.
@@ -77,6 +90,8 @@ class Bounds {
   const Posterior& posterior_;
   std::int32_t min_leaf_;
   std::int64_t max_depth_;
+  std::int64_t n_features_;
+  bool varying_;
   std::vector<LevelBounds> levels_;
   std::vector<Cost> group_floor_;
   Cost root_lower_;

@@ -64,7 +64,7 @@ bool Expander::look_at_children(std::size_t depth, const std::function<bool(std:
     for (int side = 0; side < 2; ++side) {
       view_.count_side(c, side, counts_);
       child.valid = child.valid && counts_.weight >= options_.min_samples_leaf;
-      child.bracket[side] = bounds_->bracket(counts_, depth + 1);
+      child.bracket[side] = bounds_->bracket(counts_, depth + 1, view_.varying_on(counts_.distinct));
       child.likelihood[side] =
           child.bracket[side].upper - (counts_.distinct > 1 ? posterior_.stop(depth + 1) : Cost(0));
       child.bound += child.bracket[side].lower;
@@ -96,8 +96,12 @@ bool Expander::scan_pairs(std::size_t depth, Cost upper,
                          scan.total.classes[1] < small.limit[1];
   scan.two_class = all_small ? small.entries.data() : nullptr;
   scan.two_class_stride = small.stride;
-  scan.floor = below.floor.data();
-  scan.floor_cap = floor_cap;
+  std::vector<std::int64_t>& floor = view_.part_floor();
+  floor.resize(static_cast<std::size_t>(view_.total().distinct) + 1);
+  for (std::int32_t rows = 0; rows <= view_.total().distinct; ++rows)
+    floor[static_cast<std::size_t>(rows)] = bounds_->floor(depth + 2, rows, view_.varying_on(rows));
+  scan.floor = floor.data();
+  scan.floor_cap = view_.total().distinct;
   scan.stop_lower = below.stop_lower.units();
   scan.stop_upper = below.stop_upper.units();
   // Where leaves are all that may follow, and cost the same in both bounds, one is enough.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <numeric>
 
 #include "transpose.hpp"
 
@@ -50,6 +51,8 @@ NodeView::NodeView(const Dataset& data, const Bounds& bounds, const Options& opt
   raw_.reserve(half_words * raw_stride_);
   raw_one_.reset(n_classes, raw_stride_);
   columns_.reserve(data.n_columns());
+  varying_on_.reserve(data.n_distinct_rows() + 1);
+  if (options.pair_expansion) part_floor_.reserve(data.n_distinct_rows() + 1);
   if (!options.pair_expansion) return;
   const std::size_t stride = whole_lanes(data.n_columns());
   words_.reserve(half_words * stride);
@@ -80,6 +83,23 @@ void NodeView::load(const RowSet& rows) {
   raw_one_.reset(n_classes, raw_stride_);
   kernel_.count_columns(scan, raw_one_.counts);
   find_columns();
+  find_varying_parts();
+}
+
+void NodeView::find_varying_parts() {
+  varying_on_.assign(static_cast<std::size_t>(total_.distinct) + 1, 0);
+  for (const Column& column : columns_) {
+    std::int32_t one = 0;
+    if (folded_)
+      one = raw_one_.distinct[column.dataset];
+    else
+      for (std::size_t k = 0; k < total_.classes.size(); ++k)
+        one += raw_one_.classes[k * raw_stride_ + column.dataset];
+    // It varies on all parts that are larger than the rows of its commoner value.
+    varying_on_[static_cast<std::size_t>(std::max(one, total_.distinct - one)) + 1] +=
+        column.multiplicity;
+  }
+  std::partial_sum(varying_on_.begin(), varying_on_.end(), varying_on_.begin());
 }
 
 PairScan NodeView::describe(const std::vector<std::uint32_t>& words, std::size_t stride) const {
@@ -274,12 +294,14 @@ std::size_t NodeView::bytes_for(const Dataset& data, const Options& options) {
   return 4 * half_words * (half_bits + raw_stride + stride) +
          counted * (raw_stride + (1 + rows_at_once) * stride) +
          4 * (raw_stride + std::bit_ceil(2 * raw_stride)) + sizeof(Column) * data.n_columns() +
-         (2 * (8 + 8 + 4) + 4) * stride;
+         (2 * (8 + 8 + 4) + 4) * stride +
+         (options.pair_expansion ? 12 : 4) * (data.n_distinct_rows() + 1);
 }
 
 std::size_t NodeView::bytes() const {
   const auto of = [](const auto& v) { return v.capacity() * sizeof(v[0]); };
-  std::size_t total = of(slots_) + of(raw_) + of(words_) + of(hash_) + of(table_) + of(columns_);
+  std::size_t total = of(slots_) + of(raw_) + of(words_) + of(hash_) + of(table_) + of(columns_) +
+                      of(varying_on_) + of(part_floor_);
   for (const Buffers* b : {&raw_one_, &one_, &both_})
     total += of(b->classes) + of(b->distinct) + of(b->rest) + of(b->groups);
   return total + 2 * (of(lower_[0]) + of(upper_[0]) + of(varying_of_[0])) + of(multiplicity_);

@@ -37,6 +37,12 @@ class NodeView {
   [[nodiscard]] const std::vector<Column>& columns() const { return columns_; }
   [[nodiscard]] std::int64_t varying() const { return varying_; }
   [[nodiscard]] const SetCounts& total() const { return total_; }
+  // B5: on every part of these rows with so many distinct rows at least so many columns vary.
+  [[nodiscard]] std::int32_t varying_on(std::int32_t rows) const {
+    return varying_on_[static_cast<std::size_t>(rows)];
+  }
+  // For the floors that go with it.
+  [[nodiscard]] std::vector<std::int64_t>& part_floor() { return part_floor_; }
   // Counts of the rows where column c has value `side` (relative to the first row).
   void count_side(std::size_t c, int side, SetCounts& out) const;
 
@@ -62,6 +68,7 @@ class NodeView {
   void pack_rows(const RowSet& rows);
   void transpose_rows();
   void find_columns();
+  void find_varying_parts();
   [[nodiscard]] bool same_words(std::size_t a, std::size_t b) const;
 
   const Dataset& data_;
@@ -82,6 +89,8 @@ class NodeView {
   std::vector<Column> columns_;
   std::int64_t varying_ = 0;
   SetCounts total_;
+  std::vector<std::int32_t> varying_on_;  // by distinct rows
+  std::vector<std::int64_t> part_floor_;
 
   std::vector<std::uint32_t> words_;  // the arranged columns
   std::vector<std::int32_t> multiplicity_;

@@ -24,7 +24,8 @@ struct Options {
 
   // Bounds (docs/design/bounds.md).
   bool distinct_rows_bound = true;    // stop and |V| >= log2 of the distinct rows (needs fold_rows)
-  bool structure_bound = true;        // cheapest structure over that many rows (needs the former)
+  bool varying_bound = true;          // columns that must vary on a large part (needs the former)
+  bool structure_bound = true;        // cheapest structure over that many rows (needs distinct rows)
   bool equivalent_rows_bound = true;  // identical rows of several classes (needs fold_rows)
 
   // Good trees.
@@ -33,6 +34,7 @@ struct Options {
 
   // The way to a proof.
   bool depth_first = true;   // raise bounds depth first in bounded memory, not over a graph
+  bool depth_transfer = true;  // bounds of the same rows nearer the root (depth_first)
   bool graded_proof = true;  // also prove that no tree of depth 3, 4, ... is cheaper (depth_first)
 
   // Graph (without depth_first).
@@ -45,8 +47,9 @@ struct Options {
     Options options;
     options.fold_columns = options.fold_rows = false;
     options.compact = options.pair_expansion = options.greedy_start = options.improve = false;
-    options.distinct_rows_bound = options.structure_bound = options.equivalent_rows_bound = false;
-    options.depth_first = options.graded_proof = false;
+    options.distinct_rows_bound = options.varying_bound = false;
+    options.structure_bound = options.equivalent_rows_bound = false;
+    options.depth_first = options.depth_transfer = options.graded_proof = false;
     options.prune = options.lazy_children = options.free_solved = options.gap_per_minority = false;
     return options;
   }

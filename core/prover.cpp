@@ -24,7 +24,9 @@ Options limited(Options options, std::uint32_t depth_limit) {
 
 Proof::Proof(const Dataset& data, const Posterior& posterior, const Options& options,
              std::uint32_t depth_limit)
-    : limit(depth_limit), bounds(posterior, data, limited(options, depth_limit)) {}
+    : limit(depth_limit),
+      transfer(options.depth_transfer),
+      bounds(posterior, data, limited(options, depth_limit)) {}
 
 void Proof::note(Cost lower) {
   if (noted_work_[1] != 0 && work < 2 * noted_work_[1]) return;
@@ -137,6 +139,8 @@ Prover::Outcome Prover::raise(NodeId id, std::size_t depth, Cost target) {
     if (node.lower >= goal) break;
     const bool halt = stopped_ || work_left_ <= 0;
     if (!node.expanded) {
+      transfer(node);
+      if (node.lower >= goal) break;
       outcome = halt ? Outcome::stopped : node.busy ? Outcome::taken : look(id, depth);
       if (outcome != Outcome::reached) break;
       continue;
@@ -260,6 +264,17 @@ bool Prover::attach(StoreNode& node, SplitRecord& split, std::size_t depth) {
         store_.intern({keys[side], static_cast<std::uint32_t>(depth) + 1, proof_->limit},
                       split.lower[side], measures[side].leaf, measures[side].weight);
   return true;
+}
+
+// What is known of the same rows nearer the root (result T).
+void Prover::transfer(StoreNode& node) {
+  if (!proof_->transfer) return;
+  store_.for_each_depth(node.key, [&](const StoreNode& other) {
+    if (other.key.depth >= node.key.depth) return;
+    const Cost lower =
+        proof_->bounds.transferred(other.lower, other.key.depth, node.key.depth);
+    node.lower = std::max(node.lower, std::min(node.upper, lower));
+  });
 }
 
 Prover::Outcome Prover::look(NodeId id, std::size_t depth) {

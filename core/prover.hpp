@@ -32,6 +32,7 @@ struct Proof {
         std::uint32_t depth_limit);
 
   std::uint32_t limit;
+  bool transfer;  // Options::depth_transfer
   Bounds bounds;
   NodeId root = NodeId::none;
   std::int64_t work = 0;
@@ -87,6 +88,7 @@ class Prover {
   Outcome raise(NodeId id, std::size_t depth, Cost target);
   Outcome raise_split(NodeId id, SplitRecord& split, std::size_t depth, Cost target);
   Outcome look(NodeId id, std::size_t depth);
+  void transfer(StoreNode& node);
   bool attach(StoreNode& node, SplitRecord& split, std::size_t depth);
   void build(NodeId id, const RowSet& rows, std::size_t depth, Tree& tree);
   Cost below_cost(std::uint32_t column, const RowSet& rows, std::size_t depth);

@@ -111,6 +111,13 @@ class Store {
   // The most that opening a node of `n_splits` splits and making a few could add.
   [[nodiscard]] std::size_t growth(std::size_t n_splits) const;
 
+  // Calls visit(node) for each node of these rows under this limit, at any depth.
+  template <class Visit>
+  void for_each_depth(const StoreKey& key, Visit visit) {
+    for (NodeId id = bucket(key); id != NodeId::none; id = (*this)[id].next)
+      if ((*this)[id].key.rows == key.rows && (*this)[id].key.limit == key.limit)
+        visit((*this)[id]);
+  }
   // The node of this key, new with these bounds or old with the better of both.
   NodeId intern(const StoreKey& key, Cost lower, Cost leaf, std::uint32_t weight);
   // Records what an expansion found: splits that are bounded below the node's upper are kept. Where

@@ -21,6 +21,7 @@ const std::vector<Switch> switches = {
     {"compact", &Options::compact},
     {"pair_expansion", &Options::pair_expansion},
     {"distinct_rows_bound", &Options::distinct_rows_bound},
+    {"varying_bound", &Options::varying_bound},
     {"structure_bound", &Options::structure_bound},
     {"equivalent_rows_bound", &Options::equivalent_rows_bound},
     {"prune", &Options::prune},
@@ -30,6 +31,7 @@ const std::vector<Switch> switches = {
     {"greedy_start", &Options::greedy_start},
     {"improve", &Options::improve},
     {"depth_first", &Options::depth_first},
+    {"depth_transfer", &Options::depth_transfer},
     {"graded_proof", &Options::graded_proof},
 };
 

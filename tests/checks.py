@@ -25,10 +25,12 @@ SWITCHES = (
     "distinct_rows_bound",
     "equivalent_rows_bound",
     "structure_bound",
+    "varying_bound",
     "gap_per_minority",
     "greedy_start",
     "improve",
     "depth_first",
+    "depth_transfer",
     "graded_proof",
     "free_solved",
 )

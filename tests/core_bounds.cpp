@@ -4,6 +4,7 @@
 
 #include "bounds.hpp"
 #include "check.hpp"
+#include "node_view.hpp"
 #include "problem.hpp"
 
 using fuzz::Problem;
@@ -84,6 +85,7 @@ class Walk {
         data_(fuzz::make_dataset(problem)),
         posterior_(fuzz::make_prior(problem), data_),
         bounds_(posterior_, data_, options_),
+        view_(data_, bounds_, options_),
         brute_(problem.model),
         tolerance_(1e-8 + 4 * static_cast<double>(data_.total_weight()) / Cost::units_per_nat) {}
 
@@ -104,6 +106,18 @@ class Walk {
     CHECK(bracket.upper.nats() >= leaf - tolerance_);
     if (data_.rows_folded()) CHECK(bracket.upper.nats() <= leaf + tolerance_);
     if (counts.distinct == 1) CHECK(bracket.lower == bracket.upper);
+    // Told how many columns vary, which is B5 at its best.
+    const auto varying = static_cast<std::int32_t>(data_.varying_columns(rows));
+    const maptree::Bracket told = bounds_.bracket(counts, d, varying);
+    CHECK(told.lower >= bracket.lower);
+    CHECK(told.lower.nats() <= brute_.optimum(set, depth) + tolerance_);
+    // The same rows nearer the root.
+    for (std::size_t from = 0; from < d; ++from) {
+      const Cost known = Cost::nearest(brute_.optimum(set, static_cast<long>(from)));
+      CHECK(std::min(leaf, bounds_.transferred(known, from, d).nats()) <=
+            brute_.optimum(set, depth) + 2 * tolerance_);
+    }
+    std::vector<std::pair<std::int32_t, std::int64_t>> parts;  // rows, columns that vary
     for (std::size_t c = 0; c < data_.n_columns(); ++c) {
       RowSet part[2];
       bool empty = false;
@@ -113,14 +127,21 @@ class Walk {
       }
       if (empty) continue;
       for (int side = 0; side < 2; ++side)
+        parts.emplace_back(count(data_, bounds_, part[side]).distinct,
+                           data_.varying_columns(part[side]));
+      for (int side = 0; side < 2; ++side)
         visit(part[side], brute_.side(set, data_.original(c), side), depth + 1);
     }
+    view_.load(rows);
+    for (const auto& [n, columns] : parts) CHECK(view_.varying_on(n) <= columns);
+    CHECK(view_.varying_on(counts.distinct) == varying);
   }
 
   Options options_;
   Dataset data_;
   Posterior posterior_;
   Bounds bounds_;
+  maptree::NodeView view_;
   brute_force::Solver brute_;
   double tolerance_;
   std::set<std::pair<long, brute_force::Set>> seen_;
@@ -186,7 +207,7 @@ TEST(brackets_hold_the_optimum) {
       for (auto& row : problem.model.x) row.pop_back();
     for (const auto member :
          {&Options::fold_rows, &Options::fold_columns, &Options::distinct_rows_bound,
-          &Options::structure_bound, &Options::equivalent_rows_bound})
+          &Options::varying_bound, &Options::structure_bound, &Options::equivalent_rows_bound})
       problem.options.*member = random.chance(0.85);
     Walk(problem).check();
   }
@@ -200,6 +221,19 @@ TEST(stop_is_not_charged_to_each_pure_class) {  // the first trap of the perfect
   problem.model.rho = {10, 10};
   CHECK(std::abs(brute_force::Solver(problem.model).optimum() - 5.26) < 0.005);
   Walk(problem).check();
+}
+
+TEST(a_column_varies_on_every_part_larger_than_its_commoner_value) {
+  Random random(35);
+  const Dataset data = fuzz::make_dataset(noise(random, 40, 10));
+  const Posterior posterior({0.95, 0.5, {2.5, 2.5}}, data);
+  const Bounds bounds(posterior, data, {});
+  maptree::NodeView view(data, bounds, {});
+  view.load(data.all_rows());
+  // Half a table of noise may be constant in any column; one row less than all in hardly one.
+  CHECK_EQUAL(view.varying_on(10), 0);
+  CHECK_EQUAL(view.varying_on(39), 10);
+  CHECK(bounds.floor(1, 39, view.varying_on(39)) > bounds.level(1).floor[39]);
 }
 
 TEST(each_bound_is_worth_something) {

@@ -72,12 +72,14 @@ class Options:
         greedy_start: bool = True,
         improve: bool = True,
         depth_first: bool = True,
+        depth_transfer: bool = True,
         graded_proof: bool = True,
         prune: bool = True,
         lazy_children: bool = True,
         distinct_rows_bound: bool = True,
         equivalent_rows_bound: bool = True,
         structure_bound: bool = True,
+        varying_bound: bool = True,
         gap_per_minority: bool = True,
         free_solved: bool = True,
         kernel: str = "auto",
@@ -101,6 +103,8 @@ class Options:
     @property
     def depth_first(self) -> bool: ...
     @property
+    def depth_transfer(self) -> bool: ...
+    @property
     def graded_proof(self) -> bool: ...
     @property
     def prune(self) -> bool: ...
@@ -112,6 +116,8 @@ class Options:
     def equivalent_rows_bound(self) -> bool: ...
     @property
     def structure_bound(self) -> bool: ...
+    @property
+    def varying_bound(self) -> bool: ...
     @property
     def gap_per_minority(self) -> bool: ...
     @property
