@@ -66,8 +66,8 @@ Bounds::Bounds(const Posterior& posterior, const Dataset& data, const Options& o
     Cost least(0);  // T: of subtrees at the level under the one being filled
     for (std::size_t d = depths; d-- > up;) {
       levels_[d].transfer[up] = posterior.split(d) - posterior.split(d - up) + least + least;
-      least = std::min({Cost(0), posterior.stop(d) - posterior.stop(d - up),
-                        levels_[d].transfer[up]});
+      least =
+          std::min({Cost(0), posterior.stop(d) - posterior.stop(d - up), levels_[d].transfer[up]});
     }
   }
 
@@ -107,7 +107,8 @@ void SetCounts::clear(std::size_t n_classes) {
 }
 
 std::int64_t Bounds::floor(std::size_t depth, std::int32_t rows, std::int32_t varying) const {
-  const std::int64_t least = level(depth).floor[static_cast<std::size_t>(std::min(rows, floor_cap))];
+  const std::int64_t least =
+      level(depth).floor[static_cast<std::size_t>(std::min(rows, floor_cap))];
   if (!varying_ || rows < 2 || varying <= fewest_varying(rows, n_features_)) return least;
   return least + (posterior_.log_columns(varying) -
                   posterior_.log_columns(fewest_varying(rows, n_features_)))
@@ -128,8 +129,8 @@ Bracket Bounds::bracket(const SetCounts& set, std::size_t depth, std::int32_t va
   Bracket out{Cost(leaf) + (several ? at.stop_lower : Cost(0)),
               Cost(leaf) + (several ? at.stop_upper : Cost(0))};
   if (set.weight >= 2 * min_leaf_) {
-    out.lower = std::min(
-        out.lower, Cost(floor(depth, set.distinct, varying) + std::max(pure, apart)));
+    out.lower =
+        std::min(out.lower, Cost(floor(depth, set.distinct, varying) + std::max(pure, apart)));
   }
   return out;
 }

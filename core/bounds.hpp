@@ -10,8 +10,8 @@
 //   B2 distinct rows    D distinct rows vary in at least ceil(log2 D) columns, and can stop for
 //                       nothing only where D = 1
 //   B3 structure        floor: the cheapest skeleton of a tree over D distinct rows
-//   B5 varying columns  a column whose rarer value is on more rows than a part leaves out varies there
 //   B4 equivalent rows  a leaf that holds an impure group pays at least its entropy
+//   B5 varying columns  a part larger than the commoner value of a column has both values of it
 // Without distinct-row knowledge (a switch), D counts rows and only D = 1 is informative.
 #pragma once
 
@@ -27,7 +27,7 @@
 namespace maptree {
 
 inline constexpr std::size_t transfer_cap = 8;  // levels between which bounds are transferred
-inline constexpr std::int32_t floor_cap = 64;  // floor(d, D) is the same for all D >= floor_cap
+inline constexpr std::int32_t floor_cap = 64;   // floor(d, D) is the same for all D >= floor_cap
 
 struct LevelBounds {
   Cost stop_lower;                                // what a lone leaf with D > 1 pays at least, and
@@ -72,8 +72,8 @@ class Bounds {
   // floor(d, D) for D = `rows` where so many columns vary at least.
   [[nodiscard]] std::int64_t floor(std::size_t depth, std::int32_t rows,
                                    std::int32_t varying) const;
-  // T: a lower bound on the trees that split some rows at `depth`, from one on all trees on the same
-  // rows at the depth `from`, nearer the root.
+  // T: a lower bound on the trees that split some rows at `depth`, from one on all trees on the
+  // same rows at the depth `from`, nearer the root.
   [[nodiscard]] Cost transferred(Cost lower, std::size_t from, std::size_t depth) const {
     return depth - from > transfer_cap ? Cost(0) : lower + level(depth).transfer[depth - from];
   }

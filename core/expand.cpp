@@ -64,7 +64,8 @@ bool Expander::look_at_children(std::size_t depth, const std::function<bool(std:
     for (int side = 0; side < 2; ++side) {
       view_.count_side(c, side, counts_);
       child.valid = child.valid && counts_.weight >= options_.min_samples_leaf;
-      child.bracket[side] = bounds_->bracket(counts_, depth + 1, view_.varying_on(counts_.distinct));
+      child.bracket[side] =
+          bounds_->bracket(counts_, depth + 1, view_.varying_on(counts_.distinct));
       child.likelihood[side] =
           child.bracket[side].upper - (counts_.distinct > 1 ? posterior_.stop(depth + 1) : Cost(0));
       child.bound += child.bracket[side].lower;

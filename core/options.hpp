@@ -23,9 +23,9 @@ struct Options {
   Kernel kernel = Kernel::automatic;  // instruction set; all give the same numbers
 
   // Bounds (docs/design/bounds.md).
-  bool distinct_rows_bound = true;    // stop and |V| >= log2 of the distinct rows (needs fold_rows)
-  bool varying_bound = true;          // columns that must vary on a large part (needs the former)
-  bool structure_bound = true;        // cheapest structure over that many rows (needs distinct rows)
+  bool distinct_rows_bound = true;  // stop and |V| >= log2 of the distinct rows (needs fold_rows)
+  bool varying_bound = true;        // columns that must vary on a large part (needs the former)
+  bool structure_bound = true;      // cheapest structure over that many rows (needs distinct rows)
   bool equivalent_rows_bound = true;  // identical rows of several classes (needs fold_rows)
 
   // Good trees.
@@ -33,7 +33,7 @@ struct Options {
   bool improve = true;       // beside the search: look-ahead from the nodes of the best tree
 
   // The way to a proof.
-  bool depth_first = true;   // raise bounds depth first in bounded memory, not over a graph
+  bool depth_first = true;     // raise bounds depth first in bounded memory, not over a graph
   bool depth_transfer = true;  // bounds of the same rows nearer the root (depth_first)
   bool graded_proof = true;  // also prove that no tree of depth 3, 4, ... is cheaper (depth_first)
 
