@@ -114,7 +114,7 @@ class Store {
   // Calls visit(node) for each node of these rows under this limit, at any depth.
   template <class Visit>
   void for_each_depth(const StoreKey& key, Visit visit) {
-    for (NodeId id = bucket(key); id != NodeId::none; id = (*this)[id].next)
+    for (NodeId id = buckets_[bucket_of(key)]; id != NodeId::none; id = (*this)[id].next)
       if ((*this)[id].key.rows == key.rows && (*this)[id].key.limit == key.limit)
         visit((*this)[id]);
   }
