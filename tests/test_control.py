@@ -61,6 +61,7 @@ print(json.dumps({
     ("how", "when", "wait"),
     [
         ("callback=tell", "searching", 0.0),
+        ("callback=tell, n_jobs=2", "searching", 0.5),
         # Nothing tells when the search has begun: long enough for a busy machine.
         ("callback=None", "fitting", 3.0),
         ("callback=None, verbose=1", "fitting", 3.0),
