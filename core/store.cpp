@@ -16,17 +16,30 @@ std::size_t Store::bytes() const {
 }
 
 std::size_t Store::growth(std::size_t n_splits) const {
+  const bool table_fills =
+      buckets_.size() + slack > buckets_.capacity() && n_alive_ + slack > buckets_.size();
+  return cells_growth(n_splits) + (table_fills && table_may_grow() ? table_growth() : 0);
+}
+
+std::size_t Store::cells_growth(std::size_t n_splits) const {
   const std::size_t needed = slack + (n_splits + block_splits - 1) / block_splits;
   const std::size_t left = chunks_.size() * chunk_cells - n_cells_ + free_.size();
-  std::size_t bytes = 0;
-  // A vector that is full doubles, and both copies live for a moment.
-  const auto doubled = [](const auto& v) { return 2 * (v.capacity() + 16) * sizeof(v[0]); };
-  if (needed > left) {
-    bytes += memory_.growth(sizeof(Chunk), (needed - left) / chunk_cells + 1);
-    if (chunks_.size() == chunks_.capacity()) bytes += doubled(chunks_);
-    if (free_.capacity() < (chunks_.size() + 1) * chunk_cells) bytes += doubled(free_);
-  }
-  return bytes;
+  if (needed <= left) return 0;
+  const std::size_t more = (needed - left + chunk_cells - 1) / chunk_cells;
+  const std::size_t n_chunks = chunks_.size() + more;
+  // A vector that is full doubles, perhaps again and again, and both copies live for a moment.
+  const auto doubled = [](std::size_t capacity, std::size_t wanted, std::size_t least) {
+    std::size_t at = capacity, most = 0;
+    while (at < wanted) {
+      const std::size_t next = std::max(2 * at, at + least);
+      most = at + next - capacity;
+      at = next;
+    }
+    return most;
+  };
+  return memory_.growth(sizeof(Chunk), more) +
+         doubled(chunks_.capacity(), n_chunks, 1) * sizeof(Chunk*) +
+         doubled(free_.capacity(), n_chunks * chunk_cells, chunk_cells) * sizeof(std::uint32_t);
 }
 
 std::uint32_t Store::new_cell() {
@@ -67,10 +80,11 @@ NodeId Store::intern(const StoreKey& key, Cost lower, Cost leaf, std::uint32_t w
   return id;
 }
 
-// Without room for a larger table its chains get longer, no more.
+// Without room for a larger table its chains get longer, no more. It does not take the room that
+// has_room() has promised to the nodes.
 bool Store::table_may_grow() const {
   return buckets_.size() < buckets_.capacity() ||
-         bytes() + 2 * buckets_.capacity() * sizeof(NodeId) <= limit_;
+         bytes() + cells_growth(0) + table_growth() <= limit_;
 }
 
 void Store::add_bucket() {

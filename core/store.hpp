@@ -103,12 +103,13 @@ class Store {
   [[nodiscard]] std::size_t bytes() const;
   // What of bytes() nodes and splits use now; the rest can be used again.
   [[nodiscard]] std::size_t live() const { return (n_cells_ - free_.size()) * sizeof(Cell); }
-  // What bytes() may come to; the table heeds it, has_room() tells it.
+  // What bytes() may come to; the table heeds it, has_room() tells it: for making two nodes, or for
+  // opening one of `n_splits` splits.
   void set_limit(std::size_t bytes) { limit_ = bytes; }
   [[nodiscard]] bool has_room(std::size_t n_splits) const {
-    return bytes() + growth(n_splits) <= limit_;
+    return bytes() + cells_growth(n_splits) <= limit_;
   }
-  // The most that opening a node of `n_splits` splits and making a few could add.
+  // The most that opening a node of `n_splits` splits and making two could add, the table included.
   [[nodiscard]] std::size_t growth(std::size_t n_splits) const;
 
   // Calls visit(node) for each node of these rows under this limit, at any depth.
@@ -165,6 +166,10 @@ class Store {
     return at < buckets_.size() ? at : at - half_;
   }
   [[nodiscard]] bool table_may_grow() const;
+  [[nodiscard]] std::size_t table_growth() const {
+    return 2 * buckets_.capacity() * sizeof(NodeId);
+  }
+  [[nodiscard]] std::size_t cells_growth(std::size_t n_splits) const;
   void add_bucket();
   void trim(StoreNode& node, Cost margin);
   void mark_tree(NodeId id);
