@@ -82,7 +82,8 @@ TEST(a_prover_in_little_memory_finds_the_optimum) {
     const Cost optimum = run(problem).upper;
 
     maptree::Desk desk;
-    desk.memory = random.between(4000L, 40000L);
+    const std::size_t memory = random.between<std::size_t>(4000, 40000);
+    desk.store.set_limit(memory);
     desk.max_expansions = 20000;
     maptree::Prover prover(bench.data, bench.posterior, bench.expander, desk);
     maptree::Proof proof(bench.data, bench.posterior, bench.options,
@@ -96,12 +97,12 @@ TEST(a_prover_in_little_memory_finds_the_optimum) {
       prover.advance(lock, proof, Cost::infinity(), work, never);
       if (proof.root == NodeId::none) break;
       const maptree::StoreNode& root = desk.store[proof.root];
-      CHECK(root.alive);
+      CHECK(root.key.depth == 0 && root.key.limit == proof.limit);
       CHECK(root.lower <= optimum && root.upper >= optimum);
       CHECK(root.lower >= lower && root.upper <= upper);
       lower = root.lower;
       upper = root.upper;
-      CHECK(desk.store.bytes() <= static_cast<std::size_t>(desk.memory));
+      CHECK(desk.store.bytes() <= memory);
       Tree tree;
       prover.read_tree(proof, tree);
       CHECK(bench.cost(tree) <= upper && bench.cost(tree) >= optimum);
@@ -123,7 +124,7 @@ TEST(roots_of_other_proofs_survive_collections) {
   const Problem problem = noisy(1, 250, 24, 0.3);
   Bench bench(problem);
   maptree::Desk desk;
-  desk.memory = 80'000;
+  desk.store.set_limit(80'000);
   desk.max_expansions = 3000;
   maptree::Prover prover(bench.data, bench.posterior, bench.expander, desk);
   maptree::Proof whole(bench.data, bench.posterior, bench.options, maptree::no_limit);
@@ -134,8 +135,9 @@ TEST(roots_of_other_proofs_survive_collections) {
   do {
     prover.advance(lock, shallow, Cost::infinity(), 100'000, never);
     const maptree::StoreNode& root = desk.store[whole.root];
-    CHECK(root.alive && root.key.depth == 0 && root.key.limit == maptree::no_limit);
+    CHECK(root.key.depth == 0 && root.key.limit == maptree::no_limit);
     CHECK(root.lower == lower && root.upper == upper);
+    CHECK(desk.store.bytes() <= 80'000);
   } while (!desk.out_of_expansions && !desk.out_of_memory && !desk.store[shallow.root].solved());
   CHECK(desk.collections > 3);
 }
