@@ -7,6 +7,8 @@ namespace maptree {
 
 namespace {
 
+constexpr Cost useless(-(std::int64_t{1} << 58));
+
 using Skeleton = std::array<Cost, floor_cap + 1>;  // by min(D, floor_cap)
 
 // B3: the least that the two subtrees under a split of `rows` distinct rows pay for structure.
@@ -68,6 +70,9 @@ Bounds::Bounds(const Posterior& posterior, const Dataset& data, const Options& o
       levels_[d].transfer[up] = posterior.split(d) - posterior.split(d - up) + least + least;
       least =
           std::min({Cost(0), posterior.stop(d) - posterior.stop(d - up), levels_[d].transfer[up]});
+      // It doubles with every level. What has come down to `useless` is more than any cost: it
+      // gives a bound below 0, and so does all that is made of it.
+      least = std::max(least, useless);
     }
   }
 
