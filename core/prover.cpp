@@ -112,7 +112,7 @@ std::int64_t Prover::advance(std::unique_lock<std::mutex>& lock, Proof& proof, C
   const StoreNode& root = store_[proof.root];
   Outcome outcome = Outcome::reached;
   while (outcome == Outcome::reached && root.lower < std::min(goal, root.upper))
-    outcome = raise(proof.root, 0, std::min(goal, root.lower + turn));
+    outcome = raise(proof.root, 0, proof.evenly ? std::min(goal, root.lower + turn) : goal);
   const std::int64_t done = work - work_left_;
   proof.work += done;
   proof.note(root.lower);
@@ -271,8 +271,7 @@ void Prover::transfer(StoreNode& node) {
   if (!proof_->transfer) return;
   store_.for_each_depth(node.key, [&](const StoreNode& other) {
     if (other.key.depth >= node.key.depth) return;
-    const Cost lower =
-        proof_->bounds.transferred(other.lower, other.key.depth, node.key.depth);
+    const Cost lower = proof_->bounds.transferred(other.lower, other.key.depth, node.key.depth);
     node.lower = std::max(node.lower, std::min(node.upper, lower));
   });
 }

@@ -35,6 +35,8 @@ struct Proof {
   bool transfer;  // Options::depth_transfer
   Bounds bounds;
   NodeId root = NodeId::none;
+  // Raise the bound of the root evenly, for its own sake; else a split at a time, up to the goal.
+  bool evenly = true;
   std::int64_t work = 0;
   int users = 0;  // provers at work on it
 

@@ -6,8 +6,13 @@ namespace maptree {
 
 namespace {
 
-constexpr double far_nearer = 4;          // a proof by depth must be so much nearer to come first
-constexpr std::int64_t second_share = 8;  // one part in so many for the other one
+// The proof of everything is in sight if it needs no more than so many times the work done so far.
+// At first nothing can be told, and many proofs are there soon.
+constexpr double in_sight = 16;
+constexpr std::int64_t at_first = 100'000'000;
+// One part in so many is for the proof that comes second: less, where the first one ends the
+// search.
+constexpr std::int64_t share_of_depth = 8, share_of_whole = 4;
 
 std::uint32_t limit_of(const Options& options) {
   return options.max_depth < 0 || options.max_depth >= no_limit
@@ -48,13 +53,10 @@ Proof& Schedule::choose() {
   // The first look at everything is also the proof for the smallest depths.
   if (graded_ == nullptr || !is_open(*graded_)) return whole_;
   if (!is_open(whole_)) return *graded_;
-  const double for_all = whole_.forecast(lower(), goal_);
-  const double for_depth =
-      graded_->root == NodeId::none ? 0 : graded_->forecast(root(*graded_).lower, goal_);
-  const bool depth_first = for_depth * far_nearer < for_all;
-  const std::int64_t second = depth_first ? whole_work_ : graded_work_;
-  const bool turn_of_second = second * second_share < work_done();
-  return depth_first != turn_of_second ? *graded_ : whole_;
+  const bool near =
+      work_done() < at_first || whole_.forecast(lower(), goal_) < in_sight * double(work_done());
+  if (near) return graded_work_ * share_of_depth < work_done() ? *graded_ : whole_;
+  return whole_work_ * share_of_whole < work_done() ? whole_ : *graded_;
 }
 
 void Schedule::work(Prover& prover, std::unique_lock<std::mutex>& lock, std::int64_t work,
@@ -81,6 +83,7 @@ void Schedule::settle() {
   const bool makes_sense = next < limit_of(options_) && next < posterior_.max_depth();
   if (graded_ == nullptr && done_.empty() && makes_sense)
     graded_ = std::make_unique<Proof>(data_, posterior_, options_, next);
+  if (graded_ != nullptr) graded_->evenly = false;
 }
 
 bool Schedule::read_cheaper(Prover& prover, Tree& tree) {

@@ -1,11 +1,11 @@
 // Schedule: which proof is worked on next.
 //
 // Two proofs are under way: that no tree at all is cheaper than the best one known, and that no
-// tree of depth D is; when the latter is there, D grows. Bounds rise by about as much for every
-// doubling of the work, so what a proof still needs can be told. The proof of everything makes the
-// other one needless: it comes first, unless the other one is far nearer. Whichever comes second
-// keeps a share, for the bound of one and the depth of the other are worth something at any time.
-// Shares are counted work; no clock decides anything.
+// tree of depth D is; when the latter is there, D grows. The bound of everything rises by about as
+// much for every doubling of the work, so what it still needs can be told. When that is in sight,
+// it comes first, for it makes the other proof needless; until then the other one does. Whichever
+// is second keeps a share, for the bound of one and the depth of the other are worth something at
+// any time. Shares are counted work; no clock decides anything.
 //
 // All but the constructor and lock() need the lock.
 #pragma once
