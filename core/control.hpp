@@ -70,6 +70,8 @@ class Control {
     }
     return stopped_;
   }
+  // For other threads, which do not ask the monitor.
+  [[nodiscard]] bool is_late() const { return seconds() >= limits_.seconds; }
   [[nodiscard]] bool stopped() const { return stopped_; }
   [[nodiscard]] Status reason() const { return reason_; }
 

@@ -14,6 +14,8 @@ Expander::Expander(const Dataset& data, const Posterior& posterior, const Bounds
       rows_folded_(data.rows_folded()),
       kernel_(pair_kernel(options.kernel)),
       view_(data, bounds, options) {
+  children_.reserve(data.n_columns());
+  order_.reserve(data.n_columns());
   for (int k = 0; k < data.n_classes(); ++k) {
     mixed_.push_back(posterior.mixed_table(k));
     pure_.push_back(posterior.pure_table(k));

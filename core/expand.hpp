@@ -50,7 +50,15 @@ class Expander {
   // Under other bounds: those of trees that are not deeper than some limit.
   bool expand(const Bounds& bounds, const RowSet& rows, std::size_t depth, Cost upper,
               const std::function<bool(std::int64_t)>& stop, Expansion& out);
-  [[nodiscard]] std::size_t bytes() const { return view_.bytes(); }
+  [[nodiscard]] std::size_t bytes() const {
+    return view_.bytes() + children_.capacity() * sizeof(Child) +
+           order_.capacity() * sizeof(std::uint32_t);
+  }
+  // What bytes() will be, known before the expander is made.
+  [[nodiscard]] static std::size_t bytes_for(const Dataset& data, const Options& options) {
+    return NodeView::bytes_for(data, options) +
+           data.n_columns() * (sizeof(Child) + sizeof(std::uint32_t));
+  }
   // Scratch memory that others may use between expansions.
   [[nodiscard]] NodeView& view() { return view_; }
 

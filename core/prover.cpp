@@ -64,13 +64,15 @@ bool Desk::make_room(std::size_t n_splits, const std::function<bool(std::int64_t
 Prover::Prover(const Dataset& data, const Posterior& posterior, Expander& expander, Desk& desk)
     : data_(data), posterior_(posterior), expander_(expander), desk_(desk), store_(desk.store) {
   counts_.resize(static_cast<std::size_t>(data.n_classes()));
+  expansion_.splits.reserve(data.n_columns());
   desk_.pinned.push_back(&pins_);
 }
 
 Prover::~Prover() { std::erase(desk_.pinned, &pins_); }
 
 std::size_t Prover::bytes() const {
-  return path_.size() * data_.n_words() * sizeof(Word) + pins_.capacity() * sizeof(NodeId);
+  return (path_.size() + 1) * data_.n_words() * sizeof(Word) + pins_.capacity() * sizeof(NodeId) +
+         expansion_.splits.capacity() * sizeof(SplitBounds);
 }
 
 RowSet& Prover::rows_at(std::size_t depth) {
@@ -167,6 +169,7 @@ Prover::Outcome Prover::raise(NodeId id, std::size_t depth, Cost target) {
     if (next.total > node.rest && node.base + node.rest < goal) {
       outcome = node.busy ? Outcome::taken : look(id, depth);
       if (outcome != Outcome::reached) break;
+      tried = Place{Cost(-1), 0};
       continue;
     }
     if (chosen == nullptr || node.base + next.total >= goal) {

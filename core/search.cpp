@@ -83,7 +83,7 @@ class Search {
   Status depth_first() {
     Schedule schedule(data_, posterior_, options_, control_.limits().max_expansions);
     Prover prover(data_, posterior_, expander_, schedule.desk());
-    Team team(schedule, data_, posterior_, bounds_, options_, n_helpers());
+    Team team(schedule, data_, posterior_, bounds_, options_, control_, n_helpers());
     const std::int64_t limit = control_.limits().memory_bytes;
     std::int64_t room = -1;  // for the store, under a limit
     const auto take = [&] {
@@ -109,8 +109,10 @@ class Search {
     take();
     team.start();
     while (true) {
+      team.rethrow();
       take();
       if (solved()) return Status::optimal;
+      if (schedule.desk().broken) poll_(slice);  // the time is up
       if (control_.stopped()) return control_.reason();
       if (schedule.desk().out_of_expansions) return Status::expansion_limit;
       if (schedule.desk().out_of_memory) return Status::memory_limit;
@@ -297,7 +299,7 @@ Result search(const Dataset& data, const Prior& prior, const Options& options, c
 
   Control control(limits, monitor);
   const std::size_t needed = data.bytes() + Posterior::bytes_for(data) + Bounds::bytes_for(data) +
-                             NodeView::bytes_for(data, effective);
+                             Expander::bytes_for(data, effective);
   const bool fits =
       limits.memory_bytes < 0 || needed <= static_cast<std::size_t>(limits.memory_bytes);
   Posterior::check(prior, data);

@@ -1,8 +1,8 @@
-// Search: best-first search of the AND/OR graph for the cheapest tree.
+// Search: the cheapest tree, and a proof.
 //
-// Descend from the root by the least lower bound to a node that is not yet expanded, expand it,
-// carry the new bounds up; until the root's bounds meet (a proof) or a limit is reached. Whatever
-// stops it, the result is a tree, its cost and a lower bound on every cost.
+// Provers raise lower bounds, an improver finds cheaper trees; when the bound of everything meets
+// the cost of the best tree, it is proved. Whatever stops the search before, the result is a tree,
+// its cost, a lower bound on every cost, and a depth up to which no tree is cheaper.
 #pragma once
 
 #include <array>

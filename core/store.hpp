@@ -107,7 +107,8 @@ class Store {
   // opening one of `n_splits` splits.
   void set_limit(std::size_t bytes) { limit_ = bytes; }
   [[nodiscard]] bool has_room(std::size_t n_splits) const {
-    return bytes() + cells_growth(n_splits) <= limit_;
+    const std::size_t more = cells_growth(n_splits);
+    return more == 0 || bytes() + more <= limit_;
   }
   // The most that opening a node of `n_splits` splits and making two could add, the table included.
   [[nodiscard]] std::size_t growth(std::size_t n_splits) const;

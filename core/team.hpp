@@ -2,10 +2,13 @@
 #pragma once
 
 #include <atomic>
+#include <exception>
 #include <memory>
+#include <system_error>
 #include <thread>
 #include <vector>
 
+#include "control.hpp"
 #include "schedule.hpp"
 
 namespace maptree {
@@ -13,14 +16,22 @@ namespace maptree {
 class Team {
  public:
   Team(Schedule& schedule, const Dataset& data, const Posterior& posterior, const Bounds& bounds,
-       const Options& options, std::size_t n_helpers)
-      : schedule_(schedule) {
+       const Options& options, const Control& control, std::size_t n_helpers)
+      : schedule_(schedule), control_(control) {
     for (std::size_t i = 0; i < n_helpers; ++i)
       helpers_.push_back(std::make_unique<Helper>(schedule, data, posterior, bounds, options));
   }
+  // Where the system has no more threads, those there are will do.
   void start() {
-    for (const auto& helper : helpers_)
-      helper->thread = std::thread([this, at = helper.get()] { run(*at); });
+    try {
+      for (const auto& helper : helpers_)
+        helper->thread = std::thread([this, at = helper.get()] { run(*at); });
+    } catch (const std::system_error&) {
+    }
+  }
+  // What went wrong in a thread goes on in the caller's; with the schedule's lock held.
+  void rethrow() const {
+    if (failure_) std::rethrow_exception(failure_);
   }
   // Stops at the next poll, a fraction of a millisecond.
   ~Team() {
@@ -52,14 +63,30 @@ class Team {
   };
 
   void run(Helper& helper) {
-    constexpr std::int64_t slice = 20'000'000;
-    const auto stop = [this](std::int64_t) { return over_.load(std::memory_order_relaxed); };
+    constexpr std::int64_t slice = 20'000'000, between_looks = 1'000'000;
+    // The clock, too: a collection keeps the lock, and the first thread waits for it.
+    std::int64_t work = 0;
+    const auto stop = [&](std::int64_t done) {
+      work += done;
+      if (over_.load(std::memory_order_relaxed)) return true;
+      if (work < between_looks) return false;
+      work = 0;
+      return control_.is_late();
+    };
     auto lock = schedule_.lock();
-    while (!over_ && !schedule_.is_over()) schedule_.work(helper.prover, lock, slice, stop);
+    try {
+      while (!over_ && !schedule_.is_over()) schedule_.work(helper.prover, lock, slice, stop);
+    } catch (...) {
+      if (!lock.owns_lock()) lock.lock();
+      schedule_.desk().broken = true;
+      failure_ = std::current_exception();
+    }
   }
 
   Schedule& schedule_;
+  const Control& control_;
   std::atomic<bool> over_ = false;
+  std::exception_ptr failure_;
   std::vector<std::unique_ptr<Helper>> helpers_;
 };
 

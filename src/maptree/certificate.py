@@ -37,8 +37,8 @@ class Certificate:
     gap : float
         ``log_posterior_bound - log_posterior``, never negative; 0 when optimal.
     proved_depth : float
-        The largest D for which no tree of depth at most D is more probable than this one;
-        ``math.inf`` when optimal.
+        The largest D for which it was proved that no tree of depth at most D is more probable
+        than this one; ``math.inf`` when optimal.
     expansions, subproblems : int
         Work done: nodes expanded, and distinct subproblems met.
     seconds : float

@@ -60,9 +60,12 @@ class MAPTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     time_limit : float or None, default=10.0
         Seconds for all of ``fit``; None searches until the tree is proved.
     max_expansions : int or None, default=None
-        Limit on the number of expanded nodes. Without other limits, results then repeat exactly.
+        Limit on the number of expanded nodes. Without other limits, and with one thread, results
+        then repeat exactly.
     memory_limit : int, str or None, default=None
         Bytes, or text such as "4GiB" or "500MB": by how much ``fit`` may let the process grow.
+        The search goes on at the limit by dropping what it can find again, and uses fewer
+        threads where there is no room for all of them.
         A table that is not an array of numbers (a list, a frame of several types) is first
         copied into one, which is not counted.
     max_depth : int or None, default=None
@@ -80,7 +83,8 @@ class MAPTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         of equally probable trees another one may be returned. The interpreter's lock is
         released, so fits in several threads run side by side, too.
     random_state : int, RandomState or None, default=None
-        Accepted likewise; the search draws no random numbers that change its result.
+        Accepted for the sake of scikit-learn's conventions; the search draws no random numbers
+        that change its result.
     verbose : int, default=0
         1 shows a line of progress on stderr.
     callback : callable or None, default=None
