@@ -7,7 +7,6 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-
 from typing import Any, Self
 
 import numpy as np
