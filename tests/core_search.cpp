@@ -21,7 +21,7 @@ using maptree::Status;
 
 // The search signature: expansions to solve signature_problems(), in total. It tells a change of
 // speed from a change of behaviour. A commit that changes it says so, and why.
-constexpr std::int64_t signature = 40436;
+constexpr std::int64_t signature = 40441;
 constexpr std::int64_t graph_signature = 25966;  // of the search over a graph
 
 namespace {
