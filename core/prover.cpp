@@ -15,6 +15,13 @@ const Cost turn = Cost::nearest(1.0);
 // Splits bounded by so much more than their node are not needed for a turn.
 const Cost margin = turn;
 
+// The lock is held for microseconds, and to be woken takes longer: wait for it awake at first.
+void take_back(std::unique_lock<std::mutex>& lock) {
+  for (int i = 0; i < 1000; ++i)
+    if (lock.try_lock()) return;
+  lock.lock();
+}
+
 Options limited(Options options, std::uint32_t depth_limit) {
   options.max_depth = depth_limit == no_limit ? -1 : static_cast<std::int64_t>(depth_limit);
   return options;
@@ -256,7 +263,7 @@ bool Prover::attach(StoreNode& node, SplitRecord& split, std::size_t depth) {
     }
     measures[side] = measure(part_, depth + 1);
   }
-  lock_->lock();
+  take_back(*lock_);
   if (desk_.broken || !desk_.make_room(0, poll_)) {
     stopped_ = true;
     return false;
@@ -291,7 +298,7 @@ Prover::Outcome Prover::look(NodeId id, std::size_t depth) {
   lock_->unlock();
   const bool whole =
       expander_.expand(proof_->bounds, path_[depth], depth, upper, poll_, expansion_);
-  lock_->lock();
+  take_back(*lock_);
   node.busy = false;
   desk_.changed.notify_all();
   if (!whole || desk_.broken) {

@@ -134,12 +134,8 @@ def _trace(result: _core.Result, earlier_seconds: float) -> NDArray[Any]:
 
 
 def _last_line(result: _core.Result, seconds: float) -> str:
-    end = "proved" if result.status == "optimal" else _unproved(result)
+    end = "proved" if result.status == "optimal" else result.status.replace("_", " ")
     return (
         f"{seconds:6.1f} s | {result.expansions:,} expansions | "
         f"best {-result.upper:.4f} | gap {result.upper - result.lower:.4f} | {end}"
     )
-
-
-def _unproved(result: _core.Result) -> str:
-    return f"proved to depth {result.proved_depth} | {result.status.replace('_', ' ')}"
