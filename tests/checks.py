@@ -35,6 +35,17 @@ SWITCHES = (
     "free_solved",
 )
 
+CONSTRAINTS: list[dict[str, Any]] = [
+    {"max_depth": 0},
+    {"max_depth": 1},
+    {"max_depth": 2},
+    {"max_depth": 3},
+    {"min_samples_leaf": 2},
+    {"min_samples_leaf": 5},
+    {"max_depth": 2, "min_samples_leaf": 3},
+    {"min_samples_leaf": 1000},
+]
+
 
 def without(*switches: str, **others: Any) -> _core.Options:
     """Options with these switches off and the others as given."""

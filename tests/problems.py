@@ -9,10 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
@@ -34,6 +36,11 @@ def examples(count: int) -> settings:
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow],  # a busy machine is no fault of the problem
     )
+
+
+def seeds(count: int) -> pytest.MarkDecorator:
+    """Run a test with so many seeds."""
+    return pytest.mark.parametrize("seed", range(count * SCALE))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -151,6 +158,8 @@ KINDS: dict[str, Callable[[np.random.Generator, int, int, int], tuple[Matrix, Ve
     "one class": one_class,
 }
 
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
 
 def generate(
     kind: str,
@@ -177,6 +186,12 @@ def generate(
         weights = rng.integers(max_weight + 1, size=n)
         weights[rng.integers(n)] = max_weight
     return with_random_prior(rng, X, y, k, weights)
+
+
+@cache
+def case(kind: str, seed: int, n_rows: int | None = None, n_features: int | None = None) -> Problem:
+    """A generated problem, the same object for all tests: its optimum is worked out once."""
+    return generate(kind, seed, n_rows=n_rows, n_features=n_features)
 
 
 def big_few_distinct(n_rows: int, seed: int = 0, n_features: int = 3) -> Problem:

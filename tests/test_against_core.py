@@ -1,16 +1,13 @@
-"""The core against the oracles: the same optimum whatever is switched off, bounds that enclose it.
+"""The core against the oracles: the same optimum, bounds that enclose it.
 
-The core must be what brute force says at the end, honest at every stop on the way, and blind to
-everything that does not matter: the order of rows, names of classes, which kernel counts bits.
-MAPTREE_CASES=20 runs twenty times as many random cases.
+The core must be what brute force says at the end, and honest at every stop on the way. What it must
+be blind to is in test_invariance.py. MAPTREE_CASES=20 runs twenty times as many random cases.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -19,112 +16,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import paper
-from checks import (
-    SWITCHES,
-    TOLERANCE,
-    best,
-    check,
-    check_optimal,
-    signature,
-    solve,
-    tree_of,
-    without,
-)
+from checks import CONSTRAINTS, SWITCHES, check, check_optimal, signature, solve, tree_of, without
 from maptree import _core
 from oracle import LEAF, tree_cost
 from problems import (
     BLOCK_SIZES,
-    KINDS,
-    SCALE,
     Problem,
     big_few_distinct,
+    case,
     collision_problem,
+    every_kind,
     examples,
-    generate,
     problems,
+    seeds,
 )
 
 # Both in 2^-32 nats, where a logarithm may round to the next unit.
 ROUNDING = 1e-8
-
-CONSTRAINTS: list[dict[str, Any]] = [
-    {"max_depth": 0},
-    {"max_depth": 1},
-    {"max_depth": 2},
-    {"max_depth": 3},
-    {"min_samples_leaf": 2},
-    {"min_samples_leaf": 5},
-    {"max_depth": 2, "min_samples_leaf": 3},
-    {"min_samples_leaf": 1000},
-]
-
-
-def seeds(count: int) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("seed", range(count * SCALE))
-
-
-every_kind = pytest.mark.parametrize("kind", KINDS)
-
-
-@cache
-def case(kind: str, seed: int, n_rows: int | None = None, n_features: int | None = None) -> Problem:
-    return generate(kind, seed, n_rows=n_rows, n_features=n_features)
-
-
-# Packing, on which all the rest stands
-
-
-DTYPES = [np.bool_, *np.typecodes["AllInteger"], np.float32, np.float64]
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("n_rows", BLOCK_SIZES)
-def test_pack(n_rows: int, dtype: type[np.generic]) -> None:
-    """Every type and every layout gives the same bits."""
-    X = big_few_distinct(n_rows, n_features=70).X.astype(dtype)
-    expected = np.packbits(X.T == 1, axis=1, bitorder="little")
-    wide = np.repeat(np.repeat(X, 2, axis=0), 3, axis=1)
-    layouts = [X, np.asfortranarray(X), wide[::2, ::3], X[::-1, ::-1].copy()[::-1, ::-1]]
-    for layout in layouts:
-        assert np.array_equal(layout, X)
-        packed = _core.pack(layout)
-        assert packed is not None
-        assert (packed.n_rows, packed.n_columns) == X.shape
-        assert np.array_equal(packed.take(), expected)
-        assert (packed.n_rows, packed.n_columns, packed.n_bytes) == (0, 0, 0)
-    if dtype is not np.bool_:
-        for order in "CF":
-            other = X.copy(order)
-            other[-1, -1] = 2
-            assert _core.pack(other) is None
-
-
-def test_packed_columns_can_be_written() -> None:
-    X = big_few_distinct(77, n_features=5).X
-    expected = np.packbits(X.T == 1, axis=1, bitorder="little")
-    table = _core.PackedTable(77, 5)
-    table.write(0, expected[:2])
-    table.write(2, expected[2:])
-    for first, columns in [(4, expected[:2]), (0, expected[:, 1:].copy()), (5, expected[:1])]:
-        with pytest.raises(ValueError, match="do not fit"):
-            table.write(first, columns)
-    assert np.array_equal(table.take(), expected)
-    with pytest.raises(ValueError, match="do not fit"):
-        table.write(0, expected)
-
-
-def test_a_dataset_takes_its_table() -> None:
-    problem = big_few_distinct(40, n_features=5)
-    table = _core.pack(problem.X)
-    assert table is not None
-    for _ in range(2):
-        y = problem.y.astype(np.uint8)
-        if table.n_rows == 0:
-            with pytest.raises(ValueError, match="no rows"):
-                _core.Dataset(table, y, None, problem.n_classes)
-        else:
-            assert _core.Dataset(table, y, None, problem.n_classes).n_rows == 40
-
 
 # The optimum
 
@@ -299,101 +207,6 @@ def test_a_greedy_start_is_better_than_a_leaf() -> None:
     assert greedy.upper < leaf.upper
 
 
-# What must not matter
-
-
-@seeds(10)
-@every_kind
-def test_runs_repeat(kind: str, seed: int, tally: Counter[str]) -> None:
-    tally["runs repeat"] += 1
-    problem = case(kind, seed)
-    for budget in (-1, 5):
-        first, second = (solve(problem, max_expansions=budget) for _ in range(2))
-        assert signature(first) == signature(second)
-
-
-@seeds(20)
-@every_kind
-def test_order_of_rows(kind: str, seed: int, tally: Counter[str]) -> None:
-    """The identical tree: ties never depend on the order of rows, at any stop."""
-    tally[f"order of rows: {kind}"] += 1
-    problem = case(kind, seed)
-    order = np.random.default_rng(seed).permutation(len(problem.y))
-    for options, budget in product((_core.Options(), _core.Options.paper()), (-1, 5)):
-        result = solve(problem, options, max_expansions=budget)
-        shuffled = solve(problem.with_rows(order), options, max_expansions=budget)
-        assert signature(result) == signature(shuffled), str(problem)
-
-
-@seeds(20)
-@every_kind
-def test_names_do_not_matter(kind: str, seed: int, tally: Counter[str]) -> None:
-    """Columns in another order or complemented, classes renamed: the same optimum."""
-    tally[f"columns and labels: {kind}"] += 1
-    problem = case(kind, seed)
-    rng = np.random.default_rng(seed)
-    n_features = problem.X.shape[1]
-    for same in (
-        problem.with_columns(rng.permutation(n_features)),
-        problem.with_labels(rng.permutation(problem.n_classes)),
-        problem.with_complement(int(rng.integers(n_features))),
-    ):
-        result = solve(same)
-        assert result.status == "optimal"
-        assert result.upper == pytest.approx(best(problem), abs=TOLERANCE), str(same)
-
-
-@seeds(10)
-@every_kind
-def test_weights_are_repeated_rows(kind: str, seed: int, tally: Counter[str]) -> None:
-    """Weight 0 is a row that is not there, weight 3 a row that is there three times."""
-    tally[f"weights = repeated rows: {kind}"] += 1
-    problem = generate(kind, seed, max_weight=4)
-    variants = _core.Options(), without("fold_rows"), _core.Options(min_samples_leaf=3)
-    for options, budget in product(variants, (-1, 3)):
-        weighted = solve(problem, options, max_expansions=budget)
-        repeated = solve(problem.repeated(), options, max_expansions=budget)
-        assert signature(weighted) == signature(repeated), str(problem)
-    check_optimal(problem, solve(problem))
-
-
-@seeds(6)
-@every_kind
-@pytest.mark.parametrize("switch", SWITCHES)
-def test_each_switch(kind: str, seed: int, switch: str, tally: Counter[str]) -> None:
-    tally[f"without {switch}"] += 1
-    problem = case(kind, seed)
-    check_optimal(problem, solve(problem, without(switch)))
-
-
-@seeds(80)
-@every_kind
-def test_any_switches(kind: str, seed: int, tally: Counter[str]) -> None:
-    """Random sets of switches off, half of them under constraints."""
-    tally["random switches off"] += 1
-    problem = case(kind, seed)
-    rng = np.random.default_rng([seed, *kind.encode()])
-    off = [switch for switch in SWITCHES if rng.random() < 0.5]
-    constraints = CONSTRAINTS[rng.integers(len(CONSTRAINTS))] if rng.random() < 0.5 else {}
-    check_optimal(problem, solve(problem, without(*off, **constraints)), **constraints)
-
-
-@pytest.mark.parametrize("kernel", _core.kernels())
-def test_kernels(kernel: str, tally: Counter[str]) -> None:
-    """Counting bits another way changes nothing, to the last expansion."""
-    some = [generate(kind, seed) for kind in KINDS for seed in range(10 * SCALE)]
-    wide = [generate(kind, seed, n_rows=1000, n_features=14) for kind in KINDS for seed in range(2)]
-    ends = [big_few_distinct(n_rows, n_features=6) for n_rows in BLOCK_SIZES]
-    for problem, switches in product(some + wide + ends, ([], ["compact"])):
-        tally[f"kernel {kernel}"] += 1
-        result, plain = (
-            solve(problem, without(*switches, kernel=name), max_expansions=40)
-            for name in (kernel, "plain")
-        )
-        assert signature(result) == signature(plain), str(problem)
-        assert result.subproblems == plain.subproblems
-
-
 # The paper's algorithms
 
 
@@ -456,20 +269,3 @@ def test_constrained_paper_mode(kind: str, seed: int, tally: Counter[str]) -> No
     for constraints in CONSTRAINTS:
         options = _core.Options.paper(**constraints)
         check_optimal(problem, solve(problem, options), **constraints)
-
-
-def test_folding() -> None:
-    """Equal and complementary columns are one, equal rows are one; V still counts them all."""
-    rng = np.random.default_rng(0)
-    base = rng.integers(2, size=(30, 3), dtype=np.uint8)
-    X, y = np.hstack([base, base, 1 - base]), rng.integers(2, size=30)
-    for fold in (True, False):
-        dataset = _core.Dataset(
-            _core.pack(X), y.astype(np.int32), None, 2, fold_rows=fold, fold_columns=fold
-        )
-        assert dataset.n_rows == dataset.total_weight == 30
-        assert dataset.n_features == 9
-        assert dataset.n_distinct_columns == (3 if fold else 9)
-        assert (dataset.n_distinct_rows < 30) == fold
-    problem = Problem(X, y, n_classes=2, alpha=0.95, beta=0.5, rho=(2.5, 2.5))
-    check_optimal(problem, solve(problem))

@@ -15,11 +15,11 @@ from oracle import LEAF, Tree, all_trees, optimum, tree_cost
 from paper import maptree
 from problems import (
     BLOCK_SIZES,
-    KINDS,
     SCALE,
     Problem,
     big_few_distinct,
     collision_problem,
+    every_kind,
     examples,
     generate,
     problems,
@@ -132,7 +132,7 @@ def test_optimum_is_the_least_of_all_trees(problem: Problem, tally: Counter[str]
             assert tree_cost(tree, **model) == pytest.approx(cost)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@every_kind
 def test_weights_are_repeated_rows(kind: str, tally: Counter[str]) -> None:
     for seed in range(10 * SCALE):
         tally[f"weights = repeated rows: {kind}"] += 1
@@ -162,7 +162,7 @@ def check_paper(problem: Problem) -> None:
         assert upper >= next_upper >= optimal - TOLERANCE
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@every_kind
 def test_paper_finds_the_optimum(kind: str, tally: Counter[str]) -> None:
     for seed in range(50 * SCALE):
         tally[f"paper = brute force: {kind}"] += 1

@@ -11,7 +11,7 @@ import pytest
 from checks import TOLERANCE, best, check, check_optimal, signature, solve, without
 from maptree import MAPTreeClassifier
 from maptree.datasets import load_tic_tac_toe
-from problems import KINDS, SCALE, generate
+from problems import KINDS, every_kind, generate, seeds
 from samples import hard
 
 TIC_TAC_TOE = 300.9038
@@ -36,8 +36,8 @@ def noise():
 # The same optimum
 
 
-@pytest.mark.parametrize("seed", range(5 * SCALE))
-@pytest.mark.parametrize("kind", KINDS)
+@seeds(5)
+@every_kind
 def test_threads_prove_the_same(kind, seed):
     problem = generate(kind, seed)
     usual = solve(problem)
@@ -122,8 +122,8 @@ def test_the_proved_depth_only_grows(n_jobs):
     assert depths[-1] >= 2
 
 
-@pytest.mark.parametrize("seed", range(3 * SCALE))
-@pytest.mark.parametrize("kind", KINDS)
+@seeds(3)
+@every_kind
 def test_the_proved_depth_is_proved(kind, seed):
     problem = generate(kind, seed)
     for options in (None, without("greedy_start", "improve"), without("pair_expansion")):
