@@ -7,40 +7,28 @@
 #include "improve.hpp"
 #include "incumbent.hpp"
 #include "problem.hpp"
-#include "search.hpp"
+#include "workbench.hpp"
 
 using fuzz::Problem;
 using fuzz::Random;
 using maptree::Cost;
 using maptree::Tree;
+using workbench::never;
 
 namespace {
 
 constexpr std::size_t ample = std::size_t{1} << 24;
-const auto never = [](std::int64_t) { return false; };
 
-// An improver and all that it stands on.
-struct Bench {
+// With an improver on it.
+struct Bench : workbench::Bench {
   explicit Bench(const Problem& problem, std::size_t max_bytes = ample)
-      : options(fuzz::make_options(problem)),
-        data(fuzz::make_dataset(problem)),
-        posterior(fuzz::make_prior(problem), data),
-        bounds(posterior, data, options),
-        expander(data, posterior, bounds, options),
-        improver(data, posterior, expander, max_bytes) {}
+      : workbench::Bench(problem), improver(data, posterior, expander, max_bytes) {}
 
   Cost grow(Tree& tree) {
     return maptree::Incumbent(data, posterior, bounds, options, expander.view()).grow(never, tree);
   }
-  [[nodiscard]] bool cost_is_exact() const {
-    return maptree::score(improver.tree(), data, posterior).subtree[0] == improver.cost();
-  }
+  [[nodiscard]] bool cost_is_exact() const { return cost(improver.tree()) == improver.cost(); }
 
-  maptree::Options options;
-  maptree::Dataset data;
-  maptree::Posterior posterior;
-  maptree::Bounds bounds;
-  maptree::Expander expander;
   maptree::Improver improver;
 };
 
@@ -51,6 +39,10 @@ Problem with_random_switches(Random& random, fuzz::Shape shape) {
   if (random.chance(0.3)) problem.model.max_depth = random.between(0L, 4L);
   if (random.chance(0.3)) problem.model.min_leaf = random.between(1L, 6L);
   return problem;
+}
+
+Problem tall_or_wide(Random& random) {
+  return with_random_switches(random, random.one_of({fuzz::Shape::tall, fuzz::Shape::wide}));
 }
 
 Problem boards() {
@@ -66,8 +58,7 @@ constexpr std::int64_t second = 1'000'000'000;
 TEST(improved_trees_are_valid_and_cost_what_is_claimed) {
   Random random(71);
   for (int i = 0; i < 150; ++i) {
-    const Problem problem =
-        with_random_switches(random, random.one_of({fuzz::Shape::tall, fuzz::Shape::wide}));
+    const Problem problem = tall_or_wide(random);
     Bench bench(problem);
     const brute_force::Solver brute(problem.model);
     for (int call = 0; call < 20; ++call) {
@@ -82,18 +73,16 @@ TEST(improved_trees_are_valid_and_cost_what_is_claimed) {
 TEST(exhausted_is_proved) {
   Random random(72);
   for (int i = 0; i < 60; ++i) {
-    const Problem problem =
-        with_random_switches(random, random.one_of({fuzz::Shape::tall, fuzz::Shape::wide}));
+    const Problem problem = tall_or_wide(random);
     Bench bench(problem);
     bench.improver.improve(100 * second, never);
     CHECK(bench.improver.exhausted());
     CHECK(bench.improver.proved());
     CHECK(bench.cost_is_exact());
-    const maptree::Result result =
-        maptree::search(bench.data, fuzz::make_prior(problem), bench.options, {});
-    CHECK(bench.improver.cost() == result.upper);
+    const Cost optimum = workbench::run(problem).upper;
+    CHECK(bench.improver.cost() == optimum);
     bench.improver.improve(second, never);  // nothing happens
-    CHECK(bench.improver.cost() == result.upper);
+    CHECK(bench.improver.cost() == optimum);
   }
 }
 

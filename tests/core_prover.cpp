@@ -8,7 +8,7 @@
 #include "problem.hpp"
 #include "prover.hpp"
 #include "schedule.hpp"
-#include "search.hpp"
+#include "workbench.hpp"
 
 using fuzz::Problem;
 using fuzz::Random;
@@ -16,55 +16,22 @@ using maptree::Cost;
 using maptree::Dataset;
 using maptree::Limits;
 using maptree::NodeId;
-using maptree::Posterior;
 using maptree::Result;
 using maptree::Status;
 using maptree::Tree;
+using workbench::Bench;
+using workbench::never;
+using workbench::run;
 
 namespace {
 
-const auto never = [](std::int64_t) { return false; };
-
-// Labels of a small tree, many of them wrong: a proof that takes a while.
+// Labels by a small tree.
 Problem noisy(std::uint64_t seed, std::size_t n_rows, std::size_t n_columns, double noise = 0.3) {
   Random random(seed);
-  Problem problem;
-  for (std::size_t r = 0; r < n_rows; ++r) {
-    std::vector<int> row(n_columns);
-    for (int& value : row) value = random.below(2);
-    const int label = row[0] == 1 ? row[1] : row[2] ^ row[3];
-    problem.model.y.push_back(random.chance(noise) ? random.below(2) : label);
-    problem.model.x.push_back(row);
-    problem.model.weight.push_back(1);
-  }
-  return problem;
+  return workbench::noisy(random, n_rows, n_columns, noise, 2, [](const std::vector<int>& row) {
+    return row[0] == 1 ? row[1] : row[2] ^ row[3];
+  });
 }
-
-Result run(const Problem& problem, const Limits& limits = {},
-           const maptree::Monitor& monitor = {}) {
-  return maptree::search(fuzz::make_dataset(problem), fuzz::make_prior(problem),
-                         fuzz::make_options(problem), limits, monitor);
-}
-
-// All that provers need, without a search around it.
-struct Bench {
-  explicit Bench(const Problem& problem)
-      : options(fuzz::make_options(problem)),
-        data(fuzz::make_dataset(problem)),
-        posterior(fuzz::make_prior(problem), data),
-        bounds(posterior, data, options),
-        expander(data, posterior, bounds, options) {}
-
-  [[nodiscard]] Cost cost(const Tree& tree) const {
-    return maptree::score(tree, data, posterior).subtree[0];
-  }
-
-  const maptree::Options options;
-  const Dataset data;
-  const Posterior posterior;
-  const maptree::Bounds bounds;
-  maptree::Expander expander;
-};
 
 }  // namespace
 

@@ -8,7 +8,7 @@
 #include "check.hpp"
 #include "pair_kernel.hpp"
 #include "problem.hpp"
-#include "search.hpp"
+#include "workbench.hpp"
 
 using fuzz::Problem;
 using fuzz::Random;
@@ -18,6 +18,7 @@ using maptree::Limits;
 using maptree::Options;
 using maptree::Result;
 using maptree::Status;
+using workbench::run;
 
 // The search signature: expansions to solve signature_problems(), in total. It tells a change of
 // speed from a change of behaviour. A commit that changes it says so, and why.
@@ -29,25 +30,13 @@ namespace {
 // Labels by a small tree over the first columns, with noise; half of the columns decide nothing.
 Problem noisy_tree(std::uint64_t seed, std::size_t n_rows, std::size_t n_columns, double noise) {
   Random random(seed);
-  Problem problem;
-  const auto n_classes = random.between<std::size_t>(2, 3);
-  problem.model.rho.assign(n_classes, 5.0 / static_cast<double>(n_classes));
-  for (std::size_t r = 0; r < n_rows; ++r) {
-    std::vector<int> row(n_columns);
-    for (int& value : row) value = random.below(2);
-    const int label = row[0] == 1 ? row[1] + row[2] : row[3] ^ row[4];
-    problem.model.y.push_back(random.chance(noise) ? random.below(static_cast<int>(n_classes))
-                                                   : label % static_cast<int>(n_classes));
-    problem.model.x.push_back(row);
-    problem.model.weight.push_back(1);
-  }
+  const int n_classes = random.between(2, 3);
+  Problem problem = workbench::noisy(
+      random, n_rows, n_columns, noise, n_classes, [&](const std::vector<int>& row) {
+        return (row[0] == 1 ? row[1] + row[2] : row[3] ^ row[4]) % n_classes;
+      });
+  problem.model.rho.assign(n_classes, 5.0 / n_classes);
   return problem;
-}
-
-Result run(const Problem& problem, const Limits& limits = {},
-           const maptree::Monitor& monitor = {}) {
-  return maptree::search(fuzz::make_dataset(problem), fuzz::make_prior(problem),
-                         fuzz::make_options(problem), limits, monitor);
 }
 
 // Not proved in any time a test would wait.
