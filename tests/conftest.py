@@ -15,8 +15,8 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
 import numpy as np
 
-# Its assertions explain themselves like those of the tests.
-pytest.register_assert_rewrite("checks")
+# Their assertions explain themselves like those of the tests.
+pytest.register_assert_rewrite("checks", "measured")
 
 TALLY = pytest.StashKey[Counter[str]]()
 
