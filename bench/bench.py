@@ -9,14 +9,13 @@ folder says how to read them.
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
 from typing import Any
 
 import sets
 from maptree.limits import memory_limit
 from measure import Settings, measure
-from report import environment, name_of, output, write
+from report import environment, finish, name_of, output, until_interrupted, write
 from table import contradictions, failures, markdown
 
 
@@ -35,8 +34,7 @@ def main() -> int:
         "rows": [],
     }
     rows = document["rows"]
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
+    with until_interrupted():
         for number, name in enumerate(names, start=1):
             row = measure(name, settings, with_cart=True)
             row.pop("trace", None)
@@ -44,12 +42,7 @@ def main() -> int:
             rows.append(row)
             write(options.out, document, markdown(document))
             print(f"[{number}/{len(names)}] {_progress(row)}", file=sys.stderr, flush=True)
-    except KeyboardInterrupt:
-        print(f"Interrupted: {len(rows)} of {len(names)} sets measured.", file=sys.stderr)
-    if rows:
-        print(markdown(document))
-        print(f"Written: {options.out}.json and .md", file=sys.stderr)
-    if len(rows) < len(names):
+    if not finish(options.out, document, markdown):
         return 130
     return 1 if failures(rows) or contradictions(rows) else 0
 

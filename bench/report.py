@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import os
 import platform
+import signal
 import subprocess
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -106,6 +109,25 @@ def write(out: Path, document: dict[str, Any], markdown: str) -> None:
         unfinished = out.with_name(path.name + ".tmp")
         unfinished.write_text(content)
         unfinished.replace(path)
+
+
+@contextmanager
+def until_interrupted() -> Iterator[None]:
+    """Go on behind the block after Ctrl-C or SIGTERM."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with suppress(KeyboardInterrupt):
+        yield
+
+
+def finish(out: Path, document: dict[str, Any], markdown: Callable[[dict[str, Any]], str]) -> bool:
+    """Print the report that was written; return whether it has all sets."""
+    measured, sets = len(document["rows"]), document["sets"]
+    if measured < sets:
+        print(f"Interrupted: {measured} of {sets} sets measured.", file=sys.stderr)
+    if measured > 0:
+        print(markdown(document))
+        print(f"Written: {out}.json and .md", file=sys.stderr)
+    return measured == sets
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -155,26 +155,27 @@ def _status(row: Row) -> str:
     return str(row["status"]).replace("_", " ")
 
 
+_GOALS = (
+    (1.0, "the published after 60 s", "published_cost"),
+    (10.0, "the best known", "best_known"),
+)
+
+
 def counts(rows: list[Row], limit: float, memory: int = -1) -> list[str]:
     """Return what the tables come to, a sentence each; sets that failed count as misses."""
     anchored = [row for row in rows if row.get("anchor")]
     lines = []
-    if limit >= 1 and anchored:
-        lines.append(
-            _count(
-                "cost at 1 s no worse than the published after 60 s",
-                anchored,
-                lambda row: _no_worse(_at(row, "cost", 1.0), row["anchor"]["published_cost"]),
+    for mark, goal, what in _GOALS:
+        if limit >= mark and anchored:
+            lines.append(
+                _count(
+                    f"cost at {mark:g} s no worse than {goal}",
+                    anchored,
+                    lambda row, mark=mark, what=what: _no_worse(
+                        _at(row, "cost", mark), row["anchor"][what]
+                    ),
+                )
             )
-        )
-    if limit >= 10 and anchored:
-        lines.append(
-            _count(
-                "cost at 10 s no worse than the best known",
-                anchored,
-                lambda row: _no_worse(_at(row, "cost", 10.0), row["anchor"]["best_known"]),
-            )
-        )
     lines.append(_count("proved outright", rows, _proved))
     if anchored:
         lines.append(

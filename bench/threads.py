@@ -9,7 +9,6 @@ a while slows both. README.md in this folder says how to read the table.
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
 from statistics import median
 from typing import Any
@@ -17,7 +16,18 @@ from typing import Any
 import sets
 from marks import seconds_to_bound
 from measure import Settings, measure
-from report import environment, facts, megabytes, name_of, number, output, table, write
+from report import (
+    environment,
+    facts,
+    finish,
+    megabytes,
+    name_of,
+    number,
+    output,
+    table,
+    until_interrupted,
+    write,
+)
 
 Run = dict[str, Any]
 
@@ -40,8 +50,7 @@ def main() -> int:
         "rows": [],
     }
     rows = document["rows"]
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
+    with until_interrupted():
         for name in names:
             runs: dict[int, list[Run]] = {n: [] for n in jobs}
             for turn in range(options.rounds):
@@ -50,12 +59,7 @@ def main() -> int:
                 print(f"{name}: round {turn + 1} of {options.rounds}", file=sys.stderr, flush=True)
             rows.append(compare(name, runs[jobs[0]], runs[jobs[1]], options.limit))
             write(options.out, document, markdown(document))
-    except KeyboardInterrupt:
-        print(f"Interrupted: {len(rows)} of {len(names)} sets measured.", file=sys.stderr)
-    if rows:
-        print(markdown(document))
-        print(f"Written: {options.out}.json and .md", file=sys.stderr)
-    if len(rows) < len(names):
+    if not finish(options.out, document, markdown):
         return 130
     return 1 if any(row["failed"] for row in rows) else 0
 
