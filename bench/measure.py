@@ -79,7 +79,7 @@ def fit(X: Any, y: Any, settings: Settings) -> dict[str, Any]:
     wall, cpu = time.perf_counter(), time.process_time()
     model.fit(X, y)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    peak = _resident("VmHWM")
+    peak = resident("VmHWM")
 
     certificate, trace = model.certificate_, model.trace_
     depth = certificate.proved_depth
@@ -116,11 +116,11 @@ def _start_of_peak() -> int | None:
     try:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:
-        return _resident("VmHWM")
-    return _resident("VmRSS")
+        return resident("VmHWM")
+    return resident("VmRSS")
 
 
-def _resident(field: str) -> int | None:
+def resident(field: str) -> int | None:
     """Return a field of the process's status in bytes; None where the system has no such file."""
     try:
         status = Path("/proc/self/status").read_text()

@@ -30,6 +30,7 @@ def environment() -> dict[str, Any]:
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "processor": _processor(),
         "cores": _cores(),
+        "memory": _memory(),
         "load at the start": _load(),
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
@@ -52,6 +53,13 @@ def _processor() -> str:
 
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _memory() -> str | None:
+    try:
+        return f"{os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') / 1e9:.0f} GB"
+    except (AttributeError, OSError, ValueError):
+        return None
 
 
 def _load() -> float | None:

@@ -2,6 +2,9 @@
 
     python bench/scale.py --out scale.json
 
+It prints its tables as they grow; with --out it writes what was measured as JSON, and the tables as
+Markdown beside it.
+
 Every case is a process of its own, one after the other. Memory is the peak of the resident set
 from /proc, over what the process held when ``fit`` was called; what was freed before is handed back
 first, or it would be used again unseen. So this runs on Linux with glibc only. "Packed" is rows x
@@ -25,6 +28,8 @@ from typing import Any
 import numpy as np
 
 from maptree import MAPTreeClassifier, _core
+from measure import resident
+from report import environment, output, write
 
 TALL = [(10**4, 100), (10**5, 100), (10**6, 100)]
 WIDE = (1000, 10_000)
@@ -52,11 +57,6 @@ def make(n_rows: int, n_columns: int) -> tuple[np.ndarray, np.ndarray]:
     return X, (y ^ (rng.random(n_rows) < 0.1)).astype(np.int64)
 
 
-def memory(field: str) -> int:
-    with Path("/proc/self/status").open() as status:
-        return next(int(line.split()[1]) * 1024 for line in status if line.startswith(field))
-
-
 def run_case(case: dict[str, Any]) -> dict[str, Any]:
     """Fit once and measure, in a process that has done nothing else."""
     X, y = make(case["rows"], case["columns"])
@@ -65,13 +65,13 @@ def run_case(case: dict[str, Any]) -> dict[str, Any]:
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
     Path("/proc/self/clear_refs").write_text("5")  # the peak starts from here
-    before = memory("VmRSS")
+    before = resident("VmRSS")
     at_search: dict[str, float] = {}
     search = _core.search
 
     def spy(*arguments: Any) -> _core.Result:
         at_search["seconds"] = time.perf_counter() - started
-        at_search["growth"] = memory("VmHWM") - before
+        at_search["growth"] = resident("VmHWM") - before
         return search(*arguments)
 
     _core.search = spy
@@ -92,7 +92,7 @@ def run_case(case: dict[str, Any]) -> dict[str, Any]:
         "expansion_seconds": (seconds - float(trace["seconds"][0]))
         / max(1, certificate.expansions),
         "peak_bytes": certificate.peak_bytes,
-        "growth": memory("VmHWM") - before,
+        "growth": resident("VmHWM") - before,
     }
 
 
@@ -110,14 +110,18 @@ def run(shape: tuple[int, int], layout: str = "uint8", **limits: Any) -> dict[st
     return row
 
 
-def table(title: str, header: str, rows: Iterable[str]) -> None:
-    print(f"\n{title}\n\n{header}")
-    print("|---|" + "---:|" * (header.count("|") - 2))
+def table(title: str, header: str, rows: Iterable[str]) -> str:
+    """Print a table, each row when it is measured; return the whole."""
+    lines = [title, "", header, "|---|" + "---:|" * (header.count("|") - 2)]
+    print("", *lines, sep="\n", flush=True)
     for row in rows:
         print(row, flush=True)
+        lines.append(row)
+    return "\n".join(lines)
 
 
-def measure(repeats: int) -> dict[str, list[dict[str, Any]]]:
+def measure(repeats: int) -> tuple[dict[str, list[dict[str, Any]]], list[str]]:
+    """Return what was measured, and the tables of it."""
     out: dict[str, list[dict[str, Any]]] = {"memory": [], "expansions": [], "limits": []}
 
     def kept(name: str, row: dict[str, Any]) -> dict[str, Any]:
@@ -136,7 +140,7 @@ def measure(repeats: int) -> dict[str, list[dict[str, Any]]]:
                     f"| {row['seconds_before_search']:.3f} | {row['growth'] / 1e6:.1f} |"
                 )
 
-    table(
+    memory_table = table(
         "Before the search starts",
         "| table | packed MB | growth MB | of packed | bytes a row beyond twice | s | fit MB |",
         memory_rows(),
@@ -157,7 +161,7 @@ def measure(repeats: int) -> dict[str, list[dict[str, Any]]]:
                 f"| {row['log_posterior']:.1f} | {' | '.join(texts)} |"
             )
 
-    table(
+    expansion_table = table(
         "Seconds of search to the first tree, and the cost of an expansion: of the root, which has "
         f"all rows, and of the first 20 on average. The best of {repeats} runs.",
         "| table | first tree s | its log posterior | at the end "
@@ -175,26 +179,29 @@ def measure(repeats: int) -> dict[str, list[dict[str, Any]]]:
                     f"| {row['peak_bytes'] / 1e6:.1f} |"
                 )
 
-    table(
+    limit_table = table(
         "Time limits, with memory_limit=500MB",
         "| table | limit s | fit s | status | log posterior | expansions | peak MB |",
         limit_rows(),
     )
-    return out
+    return out, [memory_table, expansion_table, limit_table]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, help="write what was measured as JSON")
+    parser.add_argument("--out", help="write OUT.json and OUT.md")
     parser.add_argument("--repeats", type=int, default=3, help="runs of each timing of expansions")
     parser.add_argument("--case", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.case is not None:
         print(json.dumps(run_case(json.loads(options.case))))
         return
-    rows = measure(options.repeats)
+    made = environment()
+    rows, tables = measure(options.repeats)
     if options.out is not None:
-        options.out.write_text(json.dumps(rows, indent=1) + "\n")
+        facts = ", ".join(f"{name} {value}" for name, value in made.items() if value is not None)
+        markdown = "\n\n".join([facts, *tables]) + "\n"
+        write(output(options.out, "scale"), {"environment": made} | rows, markdown)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import pytest
 
 import marks
 import report
+import scale
 import sets
 import table
 import threads
@@ -279,3 +280,12 @@ def test_bounds_are_compared_by_the_seconds_to_the_smaller():
 def test_a_failed_run_is_no_comparison():
     row = threads.compare("a", [run([1.0], [3.0])], [FAILED], limit=10)
     assert (row["failed"], row["ratio"]) == (["killed by SIGKILL"], None)
+
+
+# Scale
+
+
+def test_the_table_that_is_printed_is_the_table_that_is_written(capsys):
+    text = scale.table("Title", "| a | b |", iter(["| 1 | 2 |", "| 3 | 4 |"]))
+    assert text == "Title\n\n| a | b |\n|---|---:|\n| 1 | 2 |\n| 3 | 4 |"
+    assert capsys.readouterr().out == f"\n{text}\n"
