@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <utility>
 #include <vector>
 
 #if defined(__linux__)
@@ -46,20 +47,39 @@ class Arena {
 
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   // The most that allocate(bytes) could add to bytes().
-  [[nodiscard]] std::size_t growth(std::size_t bytes) const {
-    const std::size_t size = (bytes + grain_ - 1) / grain_ * grain_;
-    return left_ >= size ? 0 : chunk_for(size, bytes_) + note_;
-  }
+  [[nodiscard]] std::size_t growth(std::size_t bytes) const { return growth(bytes, 1); }
   // The most that so many calls of it could.
   [[nodiscard]] std::size_t growth(std::size_t bytes, std::size_t count) const {
     const std::size_t size = (bytes + grain_ - 1) / grain_ * grain_;
+    if (size == 0) return 0;
     std::size_t more = 0;
+    bool use_spare = spare_ != nullptr && size <= huge_page;
     for (std::size_t left = left_; left / size < count;) {
       count -= left / size;
-      left = chunk_for(size, bytes_ + more);
-      more += left + note_;
+      left = use_spare ? huge_page : chunk_for(size, bytes_ + more);
+      if (!std::exchange(use_spare, false)) more += left + note_;
     }
     return more;
+  }
+
+  // The system clears memory when it is first written, a large chunk for a millisecond or more.
+  // Threads that share an arena under a lock do that without it, and hand in a spare chunk.
+  struct Free {
+    void operator()(std::byte* chunk) const { std::free(chunk); }
+  };
+  using Chunk = std::unique_ptr<std::byte, Free>;
+  [[nodiscard]] bool wants_spare() const {
+    return spare_ == nullptr && bytes_ >= huge_page && left_ < huge_page / 2;
+  }
+  [[nodiscard]] std::size_t spare_bytes() const { return huge_page + note_; }
+  [[nodiscard]] static Chunk make_spare() {
+    Chunk made = new_chunk(huge_page);
+    for (std::size_t i = 0; i < huge_page; i += 4096) made.get()[i] = std::byte{1};
+    return made;
+  }
+  void take_spare(Chunk chunk) {
+    spare_ = std::move(chunk);
+    bytes_ += spare_bytes();
   }
 
  private:
@@ -68,9 +88,6 @@ class Arena {
   struct FreeBlock {
     FreeBlock* next;
   };
-  struct Free {
-    void operator()(std::byte* chunk) const { std::free(chunk); }
-  };
 
   // Large chunks are whole huge pages. The allocator keeps its note on each in a page of its own.
   [[nodiscard]] std::size_t chunk_for(std::size_t size, std::size_t held) const {
@@ -78,26 +95,34 @@ class Arena {
     const std::size_t unit = std::max(grown, size) >= huge_page ? huge_page : first_chunk_;
     return (std::max(grown, size) + unit - 1) / unit * unit;
   }
-  void add_chunk(std::size_t size) {
-    const std::size_t chunk = chunk_for(size, bytes_);
+  [[nodiscard]] static Chunk new_chunk(std::size_t bytes) {
 #if defined(__linux__)
-    void* memory = chunk >= huge_page ? std::aligned_alloc(huge_page, chunk) : std::malloc(chunk);
+    void* memory = bytes >= huge_page ? std::aligned_alloc(huge_page, bytes) : std::malloc(bytes);
     if (memory == nullptr) throw std::bad_alloc();
-    if (chunk >= huge_page) madvise(memory, chunk, MADV_HUGEPAGE);  // a wish, no more
+    if (bytes >= huge_page) madvise(memory, bytes, MADV_HUGEPAGE);  // a wish, no more
 #else
-    void* memory = std::malloc(chunk);
+    void* memory = std::malloc(bytes);
     if (memory == nullptr) throw std::bad_alloc();
 #endif
-    chunks_.emplace_back(static_cast<std::byte*>(memory));
+    return Chunk(static_cast<std::byte*>(memory));
+  }
+  void add_chunk(std::size_t size) {
+    if (spare_ != nullptr && size <= huge_page) {
+      left_ = huge_page;
+      chunks_.push_back(std::move(spare_));
+    } else {
+      left_ = chunk_for(size, bytes_);
+      chunks_.push_back(new_chunk(left_));
+      bytes_ += left_ + note_;
+    }
     next_ = chunks_.back().get();
-    left_ = chunk;
-    bytes_ += chunk + note_;
   }
 
   std::size_t grain_;
   std::size_t first_chunk_;
   std::size_t note_;  // what the allocator keeps on a chunk
-  std::vector<std::unique_ptr<std::byte, Free>> chunks_;
+  std::vector<Chunk> chunks_;
+  Chunk spare_;
   std::vector<FreeBlock*> free_;
   std::byte* next_ = nullptr;
   std::size_t left_ = 0;

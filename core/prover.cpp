@@ -15,10 +15,21 @@ const Cost turn = Cost::nearest(1.0);
 // Splits bounded by so much more than their node are not needed for a turn.
 const Cost margin = turn;
 
+// Some tens of nanoseconds in which nothing is asked of the memory that others write to.
+void rest_a_little() {
+#if defined(__x86_64__)
+  for (int i = 0; i < 4; ++i) __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  for (int i = 0; i < 4; ++i) asm volatile("yield");
+#endif
+}
+
 // The lock is held for microseconds, and to be woken takes longer: wait for it awake at first.
 void take_back(std::unique_lock<std::mutex>& lock) {
-  for (int i = 0; i < 1000; ++i)
+  for (int i = 0; i < 200; ++i) {
     if (lock.try_lock()) return;
+    rest_a_little();
+  }
   lock.lock();
 }
 
@@ -158,15 +169,16 @@ Prover::Outcome Prover::raise(NodeId id, std::size_t depth, Cost target) {
     Cost least = Cost::infinity();
     Place next{Cost::infinity(), 0};
     SplitRecord* chosen = nullptr;
-    store_.for_each_split(node, [&](SplitRecord& split) {  // others may have been dropped
-      const Place place{split.total(), split.column};
+    store_.find_split(node, [&](SplitRecord& split) {
+      const Place place = place_of(split);
       least = std::min(least, place.total);
       if (place > tried && place < next) {
         next = place;
         chosen = &split;
       }
+      return chosen != nullptr && split.fresh();  // all others come after it
     });
-    least = std::min(least, node.rest);
+    least = std::min(least, node.rest);  // of those that were dropped
     node.lower = std::max(node.lower, std::min(node.upper, node.base + least));
     if (node.lower >= goal) break;
     if (halt) {
@@ -295,10 +307,14 @@ Prover::Outcome Prover::look(NodeId id, std::size_t depth) {
   ++desk_.expansions;
   const Cost upper = node.upper;
   node.busy = true;
+  const bool fetch = desk_.pinned.size() > 1 && store_.wants_spare();
   lock_->unlock();
+  Arena::Chunk spare = fetch ? Arena::make_spare() : nullptr;
   const bool whole =
       expander_.expand(proof_->bounds, path_[depth], depth, upper, poll_, expansion_);
+  std::ranges::sort(expansion_.splits, {}, [](const SplitBounds& split) { return place_of(split); });
   take_back(*lock_);
+  if (fetch) store_.take_spare(std::move(spare));
   node.busy = false;
   desk_.changed.notify_all();
   if (!whole || desk_.broken) {

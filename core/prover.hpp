@@ -97,12 +97,6 @@ class Prover {
   void build_below(std::uint32_t column, const RowSet& rows, Tree& tree);
   [[nodiscard]] RowSet& rows_at(std::size_t depth);
 
-  // Splits in the order in which they are taken up.
-  struct Place {
-    Cost total;
-    std::uint32_t column = 0;
-    auto operator<=>(const Place&) const = default;
-  };
   struct Measure {
     Cost leaf;
     std::uint32_t weight = 0;

@@ -115,29 +115,43 @@ void Store::open(NodeId id, const Expansion& found) {
     }
   }
   at.lower = std::min(at.lower, at.upper);
-  const std::uint32_t n_before = at.n_splits;
-  std::uint32_t block = at.splits;
-  for (std::uint32_t i = block_splits; i < n_before; i += block_splits)
-    block = cell(block).splits->next;
-  const auto is_there = [&](std::uint32_t column) {
-    bool there = false;
-    std::uint32_t left = n_before;
-    for_each_split(at, [&](const SplitRecord& split) {
-      if (left == 0) return;
-      there = there || split.column == column;
-      --left;
-    });
-    return there;
-  };
+  if (at.n_splits > 0) {
+    reopen(at, found);
+    return;
+  }
+  assert(std::ranges::is_sorted(found.splits, {}, [](const auto& split) { return place_of(split); }));
+  std::uint32_t block = no_cell;
   for (const SplitBounds& split : found.splits) {
-    if (found.base + split.lower[0] + split.lower[1] >= at.upper) continue;
-    if (n_before > 0 && is_there(split.column)) continue;
+    if (found.base + split.lower[0] + split.lower[1] >= at.upper) break;
     SplitRecord& to = add_split(at, block);
     to.column = split.column;
     to.lower[0] = split.lower[0];
     to.lower[1] = split.lower[1];
   }
   if (at.n_splits == 0) at.lower = at.upper;
+}
+
+// Some splits were kept, and may have risen: they are merged with those that come back.
+void Store::reopen(StoreNode& at, const Expansion& found) {
+  std::vector<SplitRecord> all;
+  for_each_split(at, [&](const SplitRecord& split) { all.push_back(split); });
+  std::vector<std::uint32_t> there;
+  for (const SplitRecord& split : all) there.push_back(split.column);
+  std::ranges::sort(there);
+  for (const SplitBounds& split : found.splits) {
+    if (found.base + split.lower[0] + split.lower[1] >= at.upper) break;
+    if (std::ranges::binary_search(there, split.column)) continue;
+    all.push_back({.lower = {split.lower[0], split.lower[1]}, .column = split.column});
+  }
+  std::ranges::sort(all, {}, [](const SplitRecord& split) { return place_of(split); });
+  free_chain(at.splits);
+  at.n_splits = 0;
+  std::uint32_t block = no_cell;
+  for (const SplitRecord& split : all) {
+    SplitRecord& to = add_split(at, block);
+    to = split;
+    to.next = no_cell;
+  }
 }
 
 // `block` is the last one of the node's chain.
@@ -223,8 +237,8 @@ bool Store::collect(std::span<const NodeId> pinned, std::size_t target, Cost mar
 
   for (const NodeId id : pinned)
     for_each_split((*this)[id], [&](const SplitRecord& split) {
-      for (const NodeId child : split.child)
-        if (child != NodeId::none) (*this)[child].marked = true;
+      if (!split.attached()) return;
+      for (const NodeId child : split.child) (*this)[child].marked = true;
     });
   for (std::uint32_t n = 0; n < n_cells_; ++n)
     if (is_node(n) && level(cell(n).node) >= bar) cell(n).node.marked = true;
@@ -264,7 +278,7 @@ bool Store::sweep(const std::function<bool(std::int64_t)>& stop) {
     first = NodeId{n};
     for_each_split(at, [&](SplitRecord& split) {
       if (split.attached() && !((*this)[split.child[0]].marked && (*this)[split.child[1]].marked))
-        split.child[0] = split.child[1] = NodeId::none;
+        split.forget_children();
     });
   }
   for (std::uint32_t n = 0; n < n_cells_; ++n) {

@@ -11,6 +11,8 @@
 //   lower <= cheapest tree below the node <= upper, and `upper` is the cost of a tree that can be
 //   read off: a leaf; or the split `best` with, on each side, the child of that split or the leaf
 //   or split `below`, whichever is cheaper. collect() keeps what is needed for that.
+//   A node's splits are in such an order that none after a fresh one has a lower total: they are
+//   sorted when they are found, and bounds only rise. So the least is found among the first few.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +27,7 @@
 
 namespace maptree {
 
-enum class NodeId : std::uint32_t { none = UINT32_MAX };
+enum class NodeId : std::uint32_t { none = UINT32_MAX, forgotten = UINT32_MAX - 1 };
 
 inline constexpr std::uint32_t no_limit = UINT32_MAX;
 
@@ -37,8 +39,27 @@ struct SplitRecord {
 
   [[nodiscard]] Cost total() const { return lower[0] + lower[1]; }
   [[nodiscard]] bool attached() const { return child[0] != NodeId::none; }
+  // Never attached: its bounds are those of the expansion.
+  [[nodiscard]] bool fresh() const { return child[1] == NodeId::none; }
+  void forget_children() {
+    child[0] = NodeId::none;
+    child[1] = NodeId::forgotten;
+  }
 };
 static_assert(sizeof(SplitRecord) == 32);
+
+// Splits in the order in which they are taken up.
+struct Place {
+  Cost total;
+  std::uint32_t column = 0;
+  auto operator<=>(const Place&) const = default;
+};
+[[nodiscard]] inline Place place_of(const SplitRecord& split) {
+  return {split.total(), split.column};
+}
+[[nodiscard]] inline Place place_of(const SplitBounds& split) {
+  return {split.lower[0] + split.lower[1], split.column};
+}
 
 inline constexpr std::uint32_t no_cell = UINT32_MAX;
 
@@ -88,15 +109,23 @@ class Store {
     const auto n = static_cast<std::uint32_t>(id);
     return chunks_[n / chunk_cells]->cells[n % chunk_cells].node;
   }
-  // Calls visit(split) for each split of a node.
+  // Calls visit(split) for each split of a node, in order, until it says true.
   template <class Visit>
-  void for_each_split(const StoreNode& of, Visit&& visit) {
+  void find_split(const StoreNode& of, Visit&& visit) {
     std::uint32_t left = of.n_splits;
     for (std::uint32_t c = of.splits; left > 0;) {
       SplitRecord* const block = cell(c).splits;
+      for (std::size_t i = 0; i < block_splits && left > 0; ++i, --left)
+        if (visit(block[i])) return;
       c = block->next;
-      for (std::size_t i = 0; i < block_splits && left > 0; ++i, --left) visit(block[i]);
     }
+  }
+  template <class Visit>
+  void for_each_split(const StoreNode& of, Visit&& visit) {
+    find_split(of, [&](SplitRecord& split) {
+      visit(split);
+      return false;
+    });
   }
   [[nodiscard]] std::size_t n_nodes() const { return n_alive_; }
   [[nodiscard]] std::size_t n_made() const { return n_made_; }
@@ -113,6 +142,14 @@ class Store {
   // The most that opening a node of `n_splits` splits and making two could add, the table included.
   [[nodiscard]] std::size_t growth(std::size_t n_splits) const;
 
+  // Memory that is made ready without the lock of those who share the store (Arena).
+  [[nodiscard]] bool wants_spare() const {
+    return memory_.wants_spare() && bytes() + memory_.spare_bytes() <= limit_;
+  }
+  void take_spare(Arena::Chunk chunk) {
+    if (wants_spare()) memory_.take_spare(std::move(chunk));
+  }
+
   // Calls visit(node) for each node of these rows under this limit, at any depth.
   template <class Visit>
   void for_each_depth(const StoreKey& key, Visit visit) {
@@ -122,8 +159,9 @@ class Store {
   }
   // The node of this key, new with these bounds or old with the better of both.
   NodeId intern(const StoreKey& key, Cost lower, Cost leaf, std::uint32_t weight);
-  // Records what an expansion found: splits that are bounded below the node's upper are kept. Where
-  // the node has been expanded before, those that were dropped come back.
+  // Records what an expansion found, whose splits are sorted by their place: those that are bounded
+  // below the node's upper are kept. Where the node has been expanded before, those that were
+  // dropped come back.
   void open(NodeId id, const Expansion& found);
   // Gives back what a solved node does not need.
   void close(NodeId id);
@@ -177,6 +215,7 @@ class Store {
   bool sweep(const std::function<bool(std::int64_t)>& stop);
   std::uint32_t new_cell();
   SplitRecord& add_split(StoreNode& node, std::uint32_t& block);
+  void reopen(StoreNode& node, const Expansion& found);
   void free_chain(std::uint32_t& first);
 
   Arena memory_{sizeof(Chunk), small_chunks ? 2048 : std::size_t{1} << 16};

@@ -50,6 +50,7 @@ TEST(opening_keeps_the_splits_that_may_be_cheaper) {
   Expansion found = splits_of(20, Cost(3), Cost(9));
   found.base = Cost(2);
   for (std::size_t i = 0; i < 20; i += 2) found.splits[i].lower[0] = Cost(100);
+  store_test::sort_splits(found);
   const NodeId id = store.intern(key_of(1), Cost(1), Cost(50), 1);
   store.open(id, found);
   CHECK_EQUAL(store[id].n_splits, 10u);
@@ -203,4 +204,27 @@ TEST(a_table_that_grows_by_single_buckets_finds_everything) {
     for (const auto& [old, at] : there) CHECK(is_found(old, at));
     CHECK_EQUAL(store.n_nodes(), there.size());
   }
+}
+
+TEST(a_spare_chunk_is_counted_and_used_first) {
+  maptree::Arena arena(64);
+  CHECK(!arena.wants_spare());  // while chunks are small
+  bool spared = false;
+  for (int i = 0; i < 1000; ++i) {
+    const bool wanted = arena.wants_spare();
+    if (wanted) {
+      const std::size_t before = arena.bytes();
+      arena.take_spare(maptree::Arena::make_spare());
+      CHECK_EQUAL(arena.bytes(), before + arena.spare_bytes());
+      CHECK(!arena.wants_spare());
+    }
+    const std::size_t before = arena.bytes(), promised = arena.growth(1 << 13),
+                      promised_for_many = arena.growth(1 << 13, 300);
+    std::fill_n(static_cast<char*>(arena.allocate(1 << 13)), 1 << 13, 'x');
+    CHECK_EQUAL(arena.bytes(), before + promised);
+    CHECK(promised_for_many >= promised);
+    spared = spared || wanted;
+    if (spared) CHECK_EQUAL(promised, 0u);  // there always is one when it is needed
+  }
+  CHECK(spared);
 }

@@ -1,6 +1,7 @@
 // What the tests of Store share: keys and splits that nothing else is known about.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "store.hpp"
@@ -34,10 +35,24 @@ inline maptree::Expansion splits_of(std::size_t n, maptree::Cost lower, maptree:
   return found;
 }
 
+inline void sort_splits(maptree::Expansion& found) {
+  std::ranges::sort(found.splits, {}, [](const auto& split) { return place_of(split); });
+}
+
 inline std::vector<maptree::SplitRecord> splits_at(maptree::Store& store, maptree::NodeId id) {
   std::vector<maptree::SplitRecord> out;
   store.for_each_split(store[id], [&](const maptree::SplitRecord& split) { out.push_back(split); });
   return out;
+}
+
+// None after a split that was never attached has a lower total.
+inline bool in_order(maptree::Store& store, maptree::NodeId id) {
+  maptree::Cost least(0);
+  for (const maptree::SplitRecord& split : splits_at(store, id)) {
+    if (split.total() < least) return false;
+    if (split.fresh()) least = split.total();
+  }
+  return true;
 }
 
 }  // namespace store_test

@@ -34,6 +34,7 @@ TEST(trimming_is_sound_and_opening_again_restores_every_split_once) {
       for (int side = 0; side < 2; ++side) split.lower[side] = Cost(random.below(100));
       truth.push_back(split.lower[0] + split.lower[1] + Cost(random.below(100)));
     }
+    store_test::sort_splits(found);
     const NodeId id = store.intern(key_of(1), Cost(0), Cost(random.between(100, 300)), 1);
     const NodeId child = store.intern(key_of(2), Cost(0), Cost(1), 1);
     StoreNode& node = store[id];
@@ -54,6 +55,7 @@ TEST(trimming_is_sound_and_opening_again_restores_every_split_once) {
           CHECK(split.lower[side] == at->second.lower[side] &&
                 split.child[side] == at->second.child[side]);
       });
+      CHECK(store_test::in_order(store, id));
       CHECK_EQUAL(n, known.size());
       CHECK_EQUAL(node.n_splits, known.size());
       CHECK(node.lower <= optimum && node.upper >= optimum);
@@ -90,7 +92,8 @@ TEST(trimming_is_sound_and_opening_again_restores_every_split_once) {
         continue;
       }
       const Cost cost = truth[chosen->column];
-      if (random.chance(0.5)) chosen->child[0] = chosen->child[1] = child;
+      chosen->child[0] = chosen->child[1] = child;
+      if (random.chance(0.5)) chosen->forget_children();
       if (random.chance(0.3)) {
         chosen->lower[0] = cost - chosen->lower[1];
         if (node.base + cost < node.upper) {
