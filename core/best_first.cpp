@@ -86,7 +86,7 @@ BestFirst::Measure BestFirst::measure(const Subset& set, std::size_t depth) {
   Measure out;
   out.key = {set.key, static_cast<std::uint32_t>(depth), static_cast<std::uint32_t>(digest >> 32)};
   out.minority = static_cast<std::uint32_t>(weight - most);
-  const bool varies = data_.rows_folded() ? distinct > 1 : data_.varying_columns(set.rows) > 0;
+  const bool varies = data_.varies(set.rows, distinct);
   out.leaf = posterior_.leaf(counts_) + (varies ? posterior_.stop(depth) : Cost(0));
   return out;
 }

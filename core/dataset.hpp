@@ -85,6 +85,10 @@ class Dataset {
   std::int64_t count(const RowSet& rows, std::span<std::int64_t> counts) const;
   // Sum of multiplicities of the columns that are not constant on the set: |V|.
   [[nodiscard]] std::int64_t varying_columns(const RowSet& rows) const;
+  // Whether any column parts these rows; `distinct` is what count() said of them.
+  [[nodiscard]] bool varies(const RowSet& rows, std::int64_t distinct) const {
+    return rows_folded_ ? distinct > 1 : varying_columns(rows) > 0;
+  }
   [[nodiscard]] std::size_t bytes() const;
 
  private:

@@ -19,7 +19,7 @@ Cost Incumbent::grow_node(const RowSet& rows, std::size_t depth, int hope,
   std::vector<std::int64_t> counts(static_cast<std::size_t>(data_.n_classes()));
   const std::int64_t distinct = data_.count(rows, counts);
   const std::int32_t at = add_node(tree, counts);
-  const bool varies = data_.rows_folded() ? distinct > 1 : data_.varying_columns(rows) > 0;
+  const bool varies = data_.varies(rows, distinct);
   const Cost leaf = posterior_.leaf(counts) + (varies ? posterior_.stop(depth) : Cost(0));
   const bool may_split =
       varies && (options_.max_depth < 0 || depth < static_cast<std::size_t>(options_.max_depth));

@@ -41,8 +41,9 @@ Options limited(Options options, std::uint32_t depth_limit) {
 }  // namespace
 
 Proof::Proof(const Dataset& data, const Posterior& posterior, const Options& options,
-             std::uint32_t depth_limit)
+             std::uint32_t depth_limit, Pace its_pace)
     : limit(depth_limit),
+      pace(its_pace),
       transfer(options.depth_transfer),
       bounds(posterior, data, limited(options, depth_limit)) {}
 
@@ -102,7 +103,7 @@ Prover::Measure Prover::measure(const RowSet& rows, std::size_t depth) {
   const std::int64_t distinct = data_.count(rows, counts_);
   std::int64_t weight = 0;
   for (const std::int64_t c : counts_) weight += c;
-  const bool varies = data_.rows_folded() ? distinct > 1 : data_.varying_columns(rows) > 0;
+  const bool varies = data_.varies(rows, distinct);
   return {posterior_.leaf(counts_) + (varies ? posterior_.stop(depth) : Cost(0)),
           static_cast<std::uint32_t>(weight)};
 }
@@ -132,7 +133,8 @@ std::int64_t Prover::advance(std::unique_lock<std::mutex>& lock, Proof& proof, C
   const StoreNode& root = store_[proof.root];
   Outcome outcome = Outcome::reached;
   while (outcome == Outcome::reached && root.lower < std::min(goal, root.upper))
-    outcome = raise(proof.root, 0, proof.evenly ? std::min(goal, root.lower + turn) : goal);
+    outcome = raise(proof.root, 0,
+                    proof.pace == Proof::Pace::evenly ? std::min(goal, root.lower + turn) : goal);
   const std::int64_t done = work - work_left_;
   proof.work += done;
   proof.note(root.lower);
@@ -312,7 +314,8 @@ Prover::Outcome Prover::look(NodeId id, std::size_t depth) {
   Arena::Chunk spare = fetch ? Arena::make_spare() : nullptr;
   const bool whole =
       expander_.expand(proof_->bounds, path_[depth], depth, upper, poll_, expansion_);
-  std::ranges::sort(expansion_.splits, {}, [](const SplitBounds& split) { return place_of(split); });
+  std::ranges::sort(expansion_.splits, {},
+                    [](const SplitBounds& split) { return place_of(split); });
   take_back(*lock_);
   if (fetch) store_.take_spare(std::move(spare));
   node.busy = false;

@@ -28,15 +28,16 @@ namespace maptree {
 
 // What is to be proved: that no tree within the limit is cheaper than some goal.
 struct Proof {
+  // Raise the bound of the root evenly, for its own sake; or a split at a time, up to the goal.
+  enum class Pace { evenly, by_splits };
   Proof(const Dataset& data, const Posterior& posterior, const Options& options,
-        std::uint32_t depth_limit);
+        std::uint32_t depth_limit, Pace its_pace = Pace::evenly);
 
   std::uint32_t limit;
+  Pace pace;
   bool transfer;  // Options::depth_transfer
   Bounds bounds;
   NodeId root = NodeId::none;
-  // Raise the bound of the root evenly, for its own sake; else a split at a time, up to the goal.
-  bool evenly = true;
   std::int64_t work = 0;
   int users = 0;  // provers at work on it
 

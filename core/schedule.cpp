@@ -83,8 +83,7 @@ void Schedule::settle() {
   const auto next = static_cast<std::uint32_t>(proved_depth_ + 1);
   const bool makes_sense = next < limit_of(options_) && next < posterior_.max_depth();
   if (graded_ == nullptr && done_.empty() && makes_sense)
-    graded_ = std::make_unique<Proof>(data_, posterior_, options_, next);
-  if (graded_ != nullptr) graded_->evenly = false;
+    graded_ = std::make_unique<Proof>(data_, posterior_, options_, next, Proof::Pace::by_splits);
 }
 
 bool Schedule::read_cheaper(Prover& prover, Tree& tree) {

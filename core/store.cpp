@@ -119,7 +119,8 @@ void Store::open(NodeId id, const Expansion& found) {
     reopen(at, found);
     return;
   }
-  assert(std::ranges::is_sorted(found.splits, {}, [](const auto& split) { return place_of(split); }));
+  assert(
+      std::ranges::is_sorted(found.splits, {}, [](const auto& split) { return place_of(split); }));
   std::uint32_t block = no_cell;
   for (const SplitBounds& split : found.splits) {
     if (found.base + split.lower[0] + split.lower[1] >= at.upper) break;
