@@ -33,6 +33,16 @@ void take_back(std::unique_lock<std::mutex>& lock) {
   lock.lock();
 }
 
+// As Store::open wants them, without those that it would not keep.
+void sort_splits(Expansion& found, Cost upper) {
+  if (found.best != no_column)
+    upper = std::min(upper, found.base + found.best_upper[0] + found.best_upper[1]);
+  const auto place = [](const SplitBounds& split) { return place_of(split); };
+  std::erase_if(found.splits,
+                [&](const SplitBounds& split) { return found.base + place(split).total >= upper; });
+  std::ranges::sort(found.splits, {}, place);
+}
+
 Options limited(Options options, std::uint32_t depth_limit) {
   options.max_depth = depth_limit == no_limit ? -1 : static_cast<std::int64_t>(depth_limit);
   return options;
@@ -314,8 +324,7 @@ Prover::Outcome Prover::look(NodeId id, std::size_t depth) {
   Arena::Chunk spare = fetch ? Arena::make_spare() : nullptr;
   const bool whole =
       expander_.expand(proof_->bounds, path_[depth], depth, upper, poll_, expansion_);
-  std::ranges::sort(expansion_.splits, {},
-                    [](const SplitBounds& split) { return place_of(split); });
+  sort_splits(expansion_, upper);
   take_back(*lock_);
   if (fetch) store_.take_spare(std::move(spare));
   node.busy = false;

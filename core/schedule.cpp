@@ -10,9 +10,8 @@ namespace {
 // At first nothing can be told, and many proofs are there soon.
 constexpr double in_sight = 16;
 constexpr std::int64_t at_first = 100'000'000;
-// One part in so many is for the proof that comes second: less, where the first one ends the
-// search.
-constexpr std::int64_t share_of_depth = 8, share_of_whole = 4;
+// One part in so many is for the proof that comes second.
+constexpr std::int64_t share_of_second = 8;
 
 std::uint32_t limit_of(const Options& options) {
   return options.max_depth < 0 || options.max_depth >= no_limit
@@ -55,8 +54,8 @@ Proof& Schedule::choose() {
   if (!is_open(whole_)) return *graded_;
   const bool near =
       work_done() < at_first || whole_.forecast(lower(), goal_) < in_sight * double(work_done());
-  if (near) return graded_work_ * share_of_depth < work_done() ? *graded_ : whole_;
-  return whole_work_ * share_of_whole < work_done() ? whole_ : *graded_;
+  if (near) return graded_work_ * share_of_second < work_done() ? *graded_ : whole_;
+  return whole_work_ * share_of_second < work_done() ? whole_ : *graded_;
 }
 
 void Schedule::work(Prover& prover, std::unique_lock<std::mutex>& lock, std::int64_t work,
