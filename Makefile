@@ -12,7 +12,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-CORE := $(wildcard core/*.cpp core/*.hpp core/kernels/*.cpp core/kernels/*.hpp bindings/*.cpp)
+CORE := $(wildcard core/*.cpp core/*.hpp core/kernels/*.cpp core/kernels/*.hpp bindings/*.cpp bindings/*.hpp)
 CXX_FILES := $(CORE) $(wildcard tests/*.cpp tests/*.hpp fuzz/*.cpp fuzz/*.hpp bench/*.cpp)
 CMAKE := $(BIN)/cmake
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check

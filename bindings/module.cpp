@@ -10,12 +10,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <exception>
 #include <optional>
 #include <utility>
 
+#include "arrays.hpp"
+#include "monitor.hpp"
 #include "pack.hpp"
 #include "pair_kernel.hpp"
+#include "samplers.hpp"
 #include "search.hpp"
 
 namespace nb = nanobind;
@@ -27,14 +29,6 @@ namespace {
 using Bytes = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Weights = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Reals = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-// Hands a vector over to NumPy without a copy.
-template <class T>
-nb::object to_numpy(std::vector<T>&& values, std::initializer_list<std::size_t> shape) {
-  auto* owner = new std::vector<T>(std::move(values));
-  nb::capsule free(owner, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return nb::ndarray<nb::numpy, T>(owner->data(), shape.size(), shape.begin(), free).cast();
-}
 
 const char* name(Status status) {
   switch (status) {
@@ -135,32 +129,14 @@ struct PyResult {
 
 PyResult run_search(const Dataset& data, const Prior& prior, const Options& options,
                     const Limits& limits, const std::optional<nb::callable>& on_progress) {
-  std::exception_ptr raised;
-  const Monitor monitor = [&](const Progress& progress) {
-    nb::gil_scoped_acquire acquire;
-    // Ctrl-C, seen in the main thread only. Swallowed: the caller learns it from the status.
-    if (PyErr_CheckSignals() != 0) {
-      if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) {
-        PyErr_Clear();
-        return true;
-      }
-      raised = std::make_exception_ptr(nb::python_error());
-      return true;
-    }
-    if (!on_progress) return false;
-    try {
-      return nb::cast<bool>(nb::bool_((*on_progress)(progress)));
-    } catch (...) {
-      raised = std::current_exception();
-      return true;
-    }
-  };
+  Raised raised;
+  const Monitor monitor = watch_python<Progress>(on_progress, raised);
   PyResult out;
   {
     nb::gil_scoped_release release;
     out.core = search(data, prior, options, limits, monitor);
   }
-  if (raised) std::rethrow_exception(raised);
+  raised.rethrow();
 
   Result& core = out.core;
   std::vector<double> trace;
@@ -220,7 +196,7 @@ Options make_options(Options options, const nb::kwargs& kwargs) {
 }  // namespace
 
 NB_MODULE(_core, m) {
-  m.doc() = "The search core of maptree.";
+  m.doc() = "The core of maptree: search and samplers.";
   m.def("pack", &pack, "X"_a);
   m.def("kernels", &kernels);
 
@@ -307,4 +283,5 @@ NB_MODULE(_core, m) {
 
   m.def("search", &run_search, "dataset"_a, "prior"_a, "options"_a, "limits"_a,
         "on_progress"_a = nb::none());
+  add_samplers(m);
 }

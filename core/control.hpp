@@ -1,7 +1,7 @@
 // Control: what stops a search. Work is counted; the clock is only read to stop, and to report.
 //
-// The core knows nothing of signals or Python: a Monitor is called now and then with the Progress
-// and stops the search by returning true.
+// The core knows nothing of signals or Python: a monitor is called now and then with a report and
+// stops the search by returning true. What a report says (but for its seconds) is the caller's.
 #pragma once
 
 #include <chrono>
@@ -34,11 +34,14 @@ struct Progress {
   std::int64_t proved_depth = 0;
 };
 
-using Monitor = std::function<bool(const Progress&)>;
+template <class Report>
+using MonitorOf = std::function<bool(const Report&)>;
+using Monitor = MonitorOf<Progress>;
 
-class Control {
+template <class Report>
+class ControlOf {
  public:
-  Control(const Limits& limits, Monitor monitor)
+  ControlOf(const Limits& limits, MonitorOf<Report> monitor)
       : limits_(limits), monitor_(std::move(monitor)), start_(Clock::now()) {}
 
   [[nodiscard]] const Limits& limits() const { return limits_; }
@@ -60,7 +63,7 @@ class Control {
       return stopped_ = true;
     }
     if (monitor_ && now >= next_poll_) {
-      Progress report = progress();
+      Report report = progress();
       report.seconds = now;
       if (monitor_(report)) {
         reason_ = Status::interrupted;
@@ -80,12 +83,14 @@ class Control {
   static constexpr std::int64_t work_between_looks = 100'000;
 
   Limits limits_;
-  Monitor monitor_;
+  MonitorOf<Report> monitor_;
   Clock::time_point start_;
   std::int64_t work_ = work_between_looks;  // the first call looks
   double next_poll_ = 0;
   bool stopped_ = false;
   Status reason_ = Status::time_limit;
 };
+
+using Control = ControlOf<Progress>;
 
 }  // namespace maptree

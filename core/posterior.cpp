@@ -10,7 +10,24 @@ namespace maptree {
 namespace {
 constexpr std::size_t two_class_limit =
     192;  // entries of 16 bytes: the table stays in the L2 cache
+
+// log(from (from + 1) ... (from + n - 1)): the first factors one by one, the rest by Stirling's
+// series, whose error is far below a unit there. (The log-gamma function of the C library cancels
+// for a large `from`, and keeps a sign in a global variable.)
+double log_rising(double from, std::int64_t n) {
+  constexpr std::int64_t one_by_one = 1 << 12;
+  double sum = 0;
+  for (std::int64_t t = 0; t < std::min(n, one_by_one); ++t)
+    sum += std::log(from + static_cast<double>(t));
+  if (n <= one_by_one) return sum;
+  const double a = from + static_cast<double>(one_by_one);
+  const double b = from + static_cast<double>(n);
+  const double ratio = std::log1p((b - a) / a);
+  // (b - 1/2) log b - b - (a - 1/2) log a + a, without the difference of large numbers.
+  return sum + (b - 0.5) * ratio + (b - a) * (std::log(a) - 1) + (1 / b - 1 / a) / 12;
 }
+
+}  // namespace
 
 void Posterior::check(const Prior& prior, const Dataset& data) {
   if (!(prior.alpha > 0 && prior.alpha < 1))
@@ -134,6 +151,18 @@ std::size_t Posterior::bytes() const {
   for (const auto& table : pure_) entries += 2 * table.size();
   entries += two_class_.entries.size();
   return entries * sizeof(std::int64_t);
+}
+
+Cost lone_leaf_cost(const Prior& prior, const Dataset& data) {
+  const std::vector<std::int64_t>& counts = data.class_totals();
+  double nats = data.n_columns() > 0 ? -std::log1p(-prior.alpha) : 0;
+  double sum = 0;
+  for (std::size_t k = 0; k < counts.size(); ++k) {
+    nats -= log_rising(prior.rho[k], counts[k]);
+    sum += prior.rho[k];
+  }
+  nats += log_rising(sum, data.total_weight());
+  return std::max(Cost(0), Cost::nearest(nats));
 }
 
 }  // namespace maptree

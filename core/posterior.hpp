@@ -101,4 +101,8 @@ class Posterior {
   TwoClassTable two_class_;
 };
 
+// What the lone leaf costs, where there was no time or memory for the tables. Rounded on its own:
+// not to be compared with costs from them.
+[[nodiscard]] Cost lone_leaf_cost(const Prior& prior, const Dataset& data);
+
 }  // namespace maptree

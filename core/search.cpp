@@ -246,43 +246,19 @@ class Search {
   std::int64_t next_trace_ = 0;
 };
 
-// log(from (from + 1) ... (from + n - 1)): the first factors one by one, the rest by Stirling's
-// series, whose error is far below a unit there. (The log-gamma function of the C library cancels
-// for a large `from`, and keeps a sign in a global variable.)
-double log_rising(double from, std::int64_t n) {
-  constexpr std::int64_t one_by_one = 1 << 12;
-  double sum = 0;
-  for (std::int64_t t = 0; t < std::min(n, one_by_one); ++t)
-    sum += std::log(from + static_cast<double>(t));
-  if (n <= one_by_one) return sum;
-  const double a = from + static_cast<double>(one_by_one);
-  const double b = from + static_cast<double>(n);
-  const double ratio = std::log1p((b - a) / a);
-  // (b - 1/2) log b - b - (a - 1/2) log a + a, without the difference of large numbers.
-  return sum + (b - 0.5) * ratio + (b - a) * (std::log(a) - 1) + (1 / b - 1 / a) / 12;
-}
-
 // Where there was no time or memory for the tables: the lone leaf, and the bound that every
-// probability has. Its cost does not come from the tables; nothing is compared with it.
+// probability has.
 Result lone_leaf(const Dataset& data, const Prior& prior, Status status, double seconds,
                  std::size_t bytes) {
-  const std::vector<std::int64_t>& counts = data.class_totals();
-  double nats = data.n_columns() > 0 ? -std::log1p(-prior.alpha) : 0;
-  double sum = 0;
-  for (std::size_t k = 0; k < counts.size(); ++k) {
-    nats -= log_rising(prior.rho[k], counts[k]);
-    sum += prior.rho[k];
-  }
-  nats += log_rising(sum, data.total_weight());
   Result result;
-  result.upper = std::max(Cost(0), Cost::nearest(nats));
+  result.upper = lone_leaf_cost(prior, data);
   result.status = result.upper == result.lower ? Status::optimal : status;
   result.proved_depth = result.status == Status::optimal ? -1 : 0;
   result.seconds = seconds;
   result.peak_bytes = static_cast<std::int64_t>(bytes);
   result.trace.push_back({seconds, 0, result.lower.nats(), result.upper.nats()});
   result.subproblems = 1;
-  add_node(result.tree, counts);
+  add_node(result.tree, data.class_totals());
   result.scores = {{result.upper}, {result.upper}};
   return result;
 }

@@ -1,4 +1,4 @@
-"""The compiled search. The package's own modules wrap it; nothing here is public."""
+"""The compiled search and samplers. The package's own modules wrap it; nothing here is public."""
 
 from collections.abc import Callable
 from typing import Any
@@ -195,3 +195,113 @@ def search(
     on_progress: Callable[[Progress], object] | None = None,
 ) -> Result: ...
 def kernels() -> list[str]: ...
+
+class SampleProgress:
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def steps(self) -> int:
+        """Iterations of all chains, or decisions of all particles."""
+    @property
+    def total_steps(self) -> int:
+        """0: not known."""
+    @property
+    def log_posterior(self) -> float:
+        """Of the best tree so far; -inf before the first."""
+
+class Samples:
+    """Samples of trees; the distinct trees that were kept lie one after the other, in preorder."""
+
+    @property
+    def status(self) -> str:
+        """complete, time_limit or interrupted"""
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def trace(self) -> NDArray[np.float64]:
+        """(n, 3): seconds, steps, log posterior of the best tree; every improvement, and the end."""
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """Nodes of tree t: offsets[t] to offsets[t + 1]; there is one more than trees."""
+    @property
+    def feature(self) -> NDArray[np.int32]: ...
+    @property
+    def left(self) -> NDArray[np.int32]:
+        """Numbered within the tree, as is ``right``."""
+    @property
+    def right(self) -> NDArray[np.int32]: ...
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """(nodes, classes)"""
+    @property
+    def log_posterior(self) -> NDArray[np.float64]:
+        """By tree."""
+    @property
+    def best(self) -> int:
+        """The best tree seen; it may have no sample."""
+    @property
+    def sample(self) -> NDArray[np.int32]:
+        """(chains or islands, samples): their trees, -1 where not reached. As many columns as the
+        farthest chain has samples."""
+
+class McmcSamples(Samples):
+    @property
+    def log_posteriors(self) -> NDArray[np.float64]:
+        """(chains, iterations of the farthest chain): after each iteration, NaN where not reached."""
+    @property
+    def proposed(self) -> NDArray[np.int64]:
+        """(chains, 4): grow, prune, change, swap"""
+    @property
+    def accepted(self) -> NDArray[np.int64]: ...
+
+class SmcSamples(Samples):
+    @property
+    def log_weights(self) -> NDArray[np.float64]:
+        """(islands, particles); -inf where an island was not begun"""
+    @property
+    def log_evidence(self) -> NDArray[np.float64]:
+        """(islands,): log of the sum of an island's weights; NaN where it was not begun"""
+    @property
+    def resamplings(self) -> NDArray[np.int64]: ...
+
+def sample_mcmc(
+    dataset: Dataset,
+    prior: Prior,
+    *,
+    n_samples: int,
+    burn_in: int,
+    thin: int,
+    n_chains: int,
+    seed: int,
+    initial: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]] | None = None,
+    limits: Limits,
+    on_progress: Callable[[SampleProgress], object] | None = None,
+) -> McmcSamples:
+    """Sample; ``dataset`` has rows folded and columns not, ``seed`` has 64 bits."""
+
+def sample_smc(
+    dataset: Dataset,
+    prior: Prior,
+    *,
+    n_particles: int,
+    n_islands: int,
+    proposal: str,
+    growth: str,
+    resampling: str,
+    ess_threshold: float,
+    seed: int,
+    limits: Limits,
+    on_progress: Callable[[SampleProgress], object] | None = None,
+) -> SmcSamples:
+    """Sample; ``dataset`` has rows folded and columns not, ``seed`` has 64 bits."""
+
+def mcmc_transitions(
+    dataset: Dataset,
+    prior: Prior,
+    feature: NDArray[np.int32],
+    left: NDArray[np.int32],
+    right: NDArray[np.int32],
+    move: str,
+) -> list[tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], float, float]]:
+    """Every way that a move can take from a tree: feature, left, right, probability of proposing
+    and of accepting it. For tests on tiny data."""

@@ -1,0 +1,89 @@
+// ParticleNodes: the nodes that the particles of an island share.
+//
+// A node is a set of rows, whatever path led to it: where two particles come to the same rows, what
+// is known about them (class counts, varying columns, how well each splits) is computed once.
+// Row sets themselves are not kept. A node knows one path to it, and its rows are made again from
+// that where they are needed, which takes a step a level, while a look at the node takes one a
+// column. So memory grows with the number of nodes, not with the number of rows.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "posterior.hpp"
+#include "random.hpp"
+#include "varying.hpp"
+
+namespace maptree {
+
+class ParticleNodes {
+ public:
+  enum class Id : std::uint32_t { root = 0, none = UINT32_MAX };
+  using Children = std::pair<Id, Id>;  // where the column is 0, and where it is 1
+
+  // With `weigh`, options() tells how well each column splits.
+  ParticleNodes(const Dataset& data, const Posterior& posterior, bool weigh);
+
+  [[nodiscard]] Cost likelihood(Id id) const { return at(id).likelihood; }
+  [[nodiscard]] bool divisible(Id id) const { return at(id).divisible; }
+  [[nodiscard]] std::span<const std::int64_t> counts(Id id) const {
+    return {&counts_[static_cast<std::size_t>(id) * n_classes_], n_classes_};
+  }
+
+  // How a divisible node can be split.
+  struct Options {
+    std::vector<std::uint32_t> columns;  // that vary
+    // Running sums over the columns of P(rows | split on it) / P(rows | leaf), in units of the
+    // largest of them. Empty unless weighed.
+    std::vector<double> sums;
+    double log_mean = 0;  // log of the mean of these ratios
+
+    [[nodiscard]] std::uint32_t draw(Random& random) const;
+  };
+  // Null where the watch said stop. Valid until the next call.
+  const Options* options(Id id, Watch& watch);
+  // None where the watch said stop.
+  Children children(Id id, std::uint32_t column, Watch& watch);
+
+ private:
+  struct Node {
+    Id parent = Id::none;  // on the path by which it was first met
+    std::uint32_t column = 0;
+    std::uint8_t side = 0;
+    bool divisible = false;
+    Cost likelihood;
+  };
+  struct KeyHash {
+    std::size_t operator()(const RowKey& key) const { return static_cast<std::size_t>(key.low); }
+  };
+
+  [[nodiscard]] const Node& at(Id id) const { return nodes_[static_cast<std::size_t>(id)]; }
+  // rows_ becomes the rows of the node.
+  bool find_rows(Id id, Watch& watch);
+  Id intern(const RowSet& rows, Node node);
+  bool weigh(Id id, Options& options, Watch& watch);
+
+  const Dataset& data_;
+  const Posterior& posterior_;
+  const bool weigh_;
+  const std::size_t n_classes_;
+  const ColumnSet all_columns_;
+  std::vector<Node> nodes_;
+  std::vector<std::int64_t> counts_;  // by node
+  std::unordered_map<RowKey, Id, KeyHash> by_rows_;
+  std::unordered_map<std::uint64_t, Children> children_;  // by node and column
+  std::unordered_map<std::uint32_t, Options> options_;    // by node
+  std::size_t options_bytes_ = 0;
+
+  const RowSet all_rows_;
+  RowSet rows_, other_;  // rows_ are those of rows_of_
+  Id rows_of_ = Id::none;
+  std::vector<Id> path_;
+  ColumnSet varying_;
+  std::vector<std::int64_t> side_counts_;
+};
+
+}  // namespace maptree
