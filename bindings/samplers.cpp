@@ -63,7 +63,8 @@ nb::object matrix(const std::vector<std::vector<In>>& rows, std::size_t n_column
                   Convert&& convert) {
   std::vector<Out> values(rows.size() * n_columns, missing);
   for (std::size_t r = 0; r < rows.size(); ++r)
-    for (std::size_t c = 0; c < rows[r].size(); ++c) values[r * n_columns + c] = convert(rows[r][c]);
+    for (std::size_t c = 0; c < rows[r].size(); ++c)
+      values[r * n_columns + c] = convert(rows[r][c]);
   return to_numpy(std::move(values), {rows.size(), n_columns});
 }
 
@@ -144,19 +145,18 @@ PyMcmcSamples run_mcmc(const Dataset& data, const Prior& prior, std::int64_t n_s
 }
 
 PySmcSamples run_smc(const Dataset& data, const Prior& prior, std::int64_t n_particles,
-                     std::int64_t n_islands, const std::string& proposal,
-                     const std::string& growth, const std::string& resampling,
-                     double ess_threshold, std::uint64_t seed, const Limits& limits,
-                     const std::optional<nb::callable>& on_progress) {
+                     std::int64_t n_islands, const std::string& proposal, const std::string& growth,
+                     const std::string& resampling, double ess_threshold, std::uint64_t seed,
+                     const Limits& limits, const std::optional<nb::callable>& on_progress) {
   const SmcOptions options{
       n_particles,
       n_islands,
       named<SmcProposal>(proposal, "proposal",
                          {{"prior", SmcProposal::prior}, {"optimal", SmcProposal::optimal}}),
       named<SmcGrowth>(growth, "growth", {{"node", SmcGrowth::node}, {"level", SmcGrowth::level}}),
-      named<SmcResampling>(resampling, "resampling",
-                           {{"systematic", SmcResampling::systematic},
-                            {"multinomial", SmcResampling::multinomial}}),
+      named<SmcResampling>(
+          resampling, "resampling",
+          {{"systematic", SmcResampling::systematic}, {"multinomial", SmcResampling::multinomial}}),
       ess_threshold,
       seed};
   Raised raised;
@@ -182,13 +182,12 @@ PySmcSamples run_smc(const Dataset& data, const Prior& prior, std::int64_t n_par
 nb::list transitions(const Dataset& data, const Prior& prior, const Int32s& feature,
                      const Int32s& left, const Int32s& right, const std::string& move) {
   nb::list out;
-  for (Transition& way :
-       mcmc_transitions(data, prior, tree_of(feature, left, right),
-                        named<Move>(move, "move",
-                                    {{"grow", Move::grow},
-                                     {"prune", Move::prune},
-                                     {"change", Move::change},
-                                     {"swap", Move::swap}}))) {
+  for (Transition& way : mcmc_transitions(data, prior, tree_of(feature, left, right),
+                                          named<Move>(move, "move",
+                                                      {{"grow", Move::grow},
+                                                       {"prune", Move::prune},
+                                                       {"change", Move::change},
+                                                       {"swap", Move::swap}}))) {
     const std::size_t n = way.tree.feature.size();
     out.append(nb::make_tuple(to_numpy(std::move(way.tree.feature), {n}),
                               to_numpy(std::move(way.tree.left), {n}),
@@ -205,7 +204,8 @@ void add_samplers(nb::module_& m) {
       .def_ro("seconds", &SamplingProgress::seconds)
       .def_ro("steps", &SamplingProgress::steps)
       .def_ro("total_steps", &SamplingProgress::total_steps)
-      .def_prop_ro("log_posterior", [](const SamplingProgress& p) { return log_posterior(p.cost); });
+      .def_prop_ro("log_posterior",
+                   [](const SamplingProgress& p) { return log_posterior(p.cost); });
 
   nb::class_<PySamples>(m, "Samples")
       .def_ro("status", &PySamples::status)

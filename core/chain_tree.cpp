@@ -45,9 +45,12 @@ void ChainTree::read(const Tree& tree) {
   Watch never;
   std::vector<std::pair<std::size_t, Id>> open = {{0, root}};
   std::size_t n_seen = 0;
+  std::vector<bool> seen(n, false);
   while (!open.empty()) {
     const auto [t, id] = open.back();
     open.pop_back();
+    if (seen[t]) throw std::invalid_argument("the initial tree has two parents for " + name(t));
+    seen[t] = true;
     ++n_seen;
     const std::int32_t feature = tree.feature[t];
     if (feature < 0) continue;
@@ -66,8 +69,7 @@ void ChainTree::read(const Tree& tree) {
     const std::int32_t child[] = {tree.left[t], tree.right[t]};
     for (int side = 0; side < 2; ++side) {
       // A child after its parent: so nothing is met twice on a path.
-      if (child[side] <= static_cast<std::int32_t>(t) ||
-          static_cast<std::size_t>(child[side]) >= n)
+      if (child[side] <= static_cast<std::int32_t>(t) || static_cast<std::size_t>(child[side]) >= n)
         throw std::invalid_argument("the initial tree has a child out of place at " + name(t));
       open.emplace_back(child[side], at(id).child[side]);
     }
@@ -78,8 +80,7 @@ void ChainTree::read(const Tree& tree) {
 std::int64_t ChainTree::n_varying(Id id, Watch& watch) {
   Node& node = at(id);
   if (node.n_varying < 0)
-    node.n_varying =
-        find_varying(*data_, node.rows, at(node.parent).varying, node.varying, watch);
+    node.n_varying = find_varying(*data_, node.rows, at(node.parent).varying, node.varying, watch);
   return node.n_varying;
 }
 
@@ -297,8 +298,7 @@ bool ChainTree::is_ok() const {
       open.push_back(child);
     }
     for (std::size_t k = 0; k < node.counts.size(); ++k)
-      ok = ok &&
-           node.counts[k] == at(node.child[0]).counts[k] + at(node.child[1]).counts[k];
+      ok = ok && node.counts[k] == at(node.child[0]).counts[k] + at(node.child[1]).counts[k];
   }
   return ok && n + free_.size() == nodes_.size();
 }

@@ -65,8 +65,10 @@ std::span<const std::int64_t> Forest::counts(std::size_t tree) const {
 Tree Forest::tree(std::size_t tree) const {
   const auto f = feature(tree);
   const auto c = counts(tree);
-  Tree out{{f.begin(), f.end()}, std::vector<std::int32_t>(f.size()),
-           std::vector<std::int32_t>(f.size()), {c.begin(), c.end()}};
+  Tree out{{f.begin(), f.end()},
+           std::vector<std::int32_t>(f.size()),
+           std::vector<std::int32_t>(f.size()),
+           {c.begin(), c.end()}};
   find_children(f, out.left.data(), out.right.data());
   return out;
 }

@@ -74,9 +74,10 @@ class Chain {
 
   // False: stopped, and it did not take place.
   bool iterate(Watch& watch) {
+    if (watch.stop(200)) return false;
     const std::size_t m = random_.below(n_moves);
     const bool accepted = step(static_cast<Move>(m), *tree_, random_, watch);
-    if (watch.stop(200)) return false;
+    if (watch.stopped()) return false;  // in the middle, and nothing was accepted
     ++proposed_[m];
     accepted_[m] += accepted ? 1 : 0;
     moved_ = moved_ || accepted;
@@ -112,8 +113,8 @@ class Chain {
 void check(const McmcOptions& options) {
   const auto at_least = [](std::int64_t value, std::int64_t least, const char* name) {
     if (value < least)
-      throw std::invalid_argument(std::string(name) + " must be at least " +
-                                  std::to_string(least) + ", not " + std::to_string(value));
+      throw std::invalid_argument(std::string(name) + " must be at least " + std::to_string(least) +
+                                  ", not " + std::to_string(value));
   };
   at_least(options.n_samples, 1, "n_samples");
   at_least(options.burn_in, 0, "burn_in");
@@ -151,8 +152,8 @@ McmcSamples sample_mcmc(const Dataset& data, const Prior& prior, const McmcOptio
   const Posterior posterior(prior, data, [&] { return watch.stop(1'000'000); });
   if (!posterior.complete()) return lone_leaf(data, prior, options, sampling);
 
-  const ChainTree start = options.initial ? ChainTree(data, posterior, *options.initial)
-                                          : ChainTree(data, posterior);
+  const ChainTree start =
+      options.initial ? ChainTree(data, posterior, *options.initial) : ChainTree(data, posterior);
   std::vector<Chain> chains;
   chains.reserve(n_chains);
   for (std::size_t c = 0; c < n_chains; ++c) chains.emplace_back(options, c);

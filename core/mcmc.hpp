@@ -18,7 +18,7 @@ struct McmcOptions {
   std::int64_t thin = 1;          // one in so many iterations is kept, 1 or more
   std::int64_t n_chains = 4;      // 1 or more
   std::uint64_t seed = 0;
-  std::optional<Tree> initial;  // over the caller's columns; none: the lone leaf
+  std::optional<Tree> initial = {};  // over the caller's columns; none: the lone leaf
 };
 
 // A chain that was stopped before its first sample has its last tree as its one sample.

@@ -48,7 +48,8 @@ Proposal propose(Move move, ChainTree& tree, Choices& choices, Watch& watch) {
       const std::int64_t n_varying = tree.n_varying(leaf, watch);
       if (n_varying < 0) break;
       proposal.at = leaf;
-      proposal.column = tree.varying_column(leaf, choices.below(static_cast<std::size_t>(n_varying)));
+      proposal.column =
+          tree.varying_column(leaf, choices.below(static_cast<std::size_t>(n_varying)));
       // The leaf becomes prunable, and its parent ceases to be where it was.
       const Id parent = tree.parent(leaf);
       const bool was_prunable = parent != Id::none && tree.is_leaf(tree.child(parent, 0)) &&

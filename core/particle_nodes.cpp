@@ -31,8 +31,8 @@ std::uint32_t ParticleNodes::Options::draw(Random& random) const {
   if (sums.empty()) return columns[random.below(columns.size())];
   const double at = random.uniform() * sums.back();
   const auto found = std::upper_bound(sums.begin(), sums.end(), at);
-  const auto i = std::min<std::size_t>(static_cast<std::size_t>(found - sums.begin()),
-                                       columns.size() - 1);
+  const auto i =
+      std::min<std::size_t>(static_cast<std::size_t>(found - sums.begin()), columns.size() - 1);
   return columns[i];
 }
 
@@ -85,9 +85,8 @@ const ParticleNodes::Options* ParticleNodes::options(Id id, Watch& watch) {
   if (n < 0) return nullptr;
   found.columns.reserve(static_cast<std::size_t>(n));
   for (std::size_t w = 0; w < varying_.size(); ++w)
-    for_each_slot(varying_[w], w * word_bits, [&](std::size_t c) {
-      found.columns.push_back(static_cast<std::uint32_t>(c));
-    });
+    for_each_slot(varying_[w], w * word_bits,
+                  [&](std::size_t c) { found.columns.push_back(static_cast<std::uint32_t>(c)); });
   if (weigh_ && !weigh(id, found, watch)) return nullptr;
   const std::size_t bytes = 100 + 12 * found.columns.size();
   if (options_bytes_ + bytes > options_limit) {

@@ -122,8 +122,8 @@ void share_out(Sampling& sampling, std::size_t n_tasks, const Advance& advance) 
     }
   };
   std::vector<std::thread> helpers;
-  const auto wanted = static_cast<std::size_t>(
-      std::max<std::int64_t>(sampling.control().limits().threads, 1));
+  const auto wanted =
+      static_cast<std::size_t>(std::max<std::int64_t>(sampling.control().limits().threads, 1));
   try {
     while (helpers.size() + 1 < std::min(wanted, n_tasks)) helpers.emplace_back(help);
   } catch (const std::system_error&) {  // those there are will do

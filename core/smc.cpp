@@ -61,8 +61,8 @@ class Island {
         particles_(static_cast<std::size_t>(options.n_particles)) {
     for (Particle& particle : particles_) {
       particle.cost = leaf(Id::root, 0);
-      particle.log_weight = -nodes_.likelihood(Id::root).nats() -
-                            std::log(static_cast<double>(particles_.size()));
+      particle.log_weight =
+          -nodes_.likelihood(Id::root).nats() - std::log(static_cast<double>(particles_.size()));
     }
     best_ = particles_[0];
   }
@@ -83,7 +83,7 @@ class Island {
     }
   }
 
-  [[nodiscard]] IslandSamples samples() const {
+  [[nodiscard]] IslandSamples samples() {
     IslandSamples out;
     for (const Particle& particle : particles_) {
       out.sample.push_back(add(particle, out.forest));
@@ -141,9 +141,9 @@ class Island {
         particle.cost += posterior_.split(node.depth) + posterior_.log_columns(n_varying) +
                          leaf(zero, depth) + leaf(one, depth) - leaf(node.id, node.depth);
         if (!optimal)
-          log_change = (nodes_.likelihood(node.id) - nodes_.likelihood(zero) -
-                        nodes_.likelihood(one))
-                           .nats();
+          log_change =
+              (nodes_.likelihood(node.id) - nodes_.likelihood(zero) - nodes_.likelihood(one))
+                  .nats();
       }
       particle.log_weight += log_change;
     }
@@ -220,32 +220,33 @@ class Island {
   }
 
   // In preorder.
-  std::int32_t add(const Particle& particle, Forest& forest) const {
-    std::vector<std::size_t> first_child(particle.nodes.size()), open = {0};
+  std::int32_t add(const Particle& particle, Forest& forest) {
+    const std::vector<Particle::Node>& nodes = particle.nodes;
+    first_child_.resize(nodes.size());
     std::size_t next = 1;
-    for (std::size_t i = 0; i < particle.nodes.size(); ++i) {
-      if (particle.nodes[i].column == Particle::leaf) continue;
-      first_child[i] = next;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      if (nodes[i].column == Particle::leaf) continue;
+      first_child_[i] = next;
       next += 2;
     }
-    std::vector<std::int32_t> feature;
-    std::vector<std::int64_t> counts;
-    while (!open.empty()) {
-      const std::size_t i = open.back();
-      open.pop_back();
-      const Particle::Node& node = particle.nodes[i];
-      const auto node_counts = nodes_.counts(node.id);
-      counts.insert(counts.end(), node_counts.begin(), node_counts.end());
-      if (node.column == Particle::leaf) {
-        feature.push_back(-1);
+    feature_.clear();
+    counts_.clear();
+    open_.assign(1, 0);
+    while (!open_.empty()) {
+      const std::size_t i = open_.back();
+      open_.pop_back();
+      const auto counts = nodes_.counts(nodes[i].id);
+      counts_.insert(counts_.end(), counts.begin(), counts.end());
+      if (nodes[i].column == Particle::leaf) {
+        feature_.push_back(-1);
         continue;
       }
-      feature.push_back(
-          static_cast<std::int32_t>(data_.original(static_cast<std::size_t>(node.column))));
-      open.push_back(first_child[i] + 1);
-      open.push_back(first_child[i]);
+      const auto column = static_cast<std::size_t>(nodes[i].column);
+      feature_.push_back(static_cast<std::int32_t>(data_.original(column)));
+      open_.push_back(first_child_[i] + 1);
+      open_.push_back(first_child_[i]);
     }
-    return forest.add(feature, counts, particle.cost);
+    return forest.add(feature_, counts_, particle.cost);
   }
 
   const Dataset& data_;
@@ -258,6 +259,9 @@ class Island {
   std::int64_t n_resamplings_ = 0;
   std::vector<double> weights_, sums_;
   std::vector<std::int64_t> copies_;
+  std::vector<std::size_t> first_child_, open_;  // for add()
+  std::vector<std::int32_t> feature_;
+  std::vector<std::int64_t> counts_;
 };
 
 void check(const SmcOptions& options) {

@@ -219,7 +219,7 @@ class Samples:
     def seconds(self) -> float: ...
     @property
     def trace(self) -> NDArray[np.float64]:
-        """(n, 3): seconds, steps, log posterior of the best tree; every improvement, and the end."""
+        """(n, 3): seconds, steps, log posterior of the best tree; improvements, and the end."""
     @property
     def offsets(self) -> NDArray[np.int64]:
         """Nodes of tree t: offsets[t] to offsets[t + 1]; there is one more than trees."""
@@ -247,7 +247,7 @@ class Samples:
 class McmcSamples(Samples):
     @property
     def log_posteriors(self) -> NDArray[np.float64]:
-        """(chains, iterations of the farthest chain): after each iteration, NaN where not reached."""
+        """(chains, iterations of the farthest chain), after each; NaN where not reached."""
     @property
     def proposed(self) -> NDArray[np.int64]:
         """(chains, 4): grow, prune, change, swap"""
