@@ -12,7 +12,8 @@ from importlib.metadata import version
 
 from maptree.certificate import Certificate
 from maptree.encoding import BinaryEncoder
-from maptree.estimator import InterruptedWarning, MAPTreeClassifier, TimeLimitWarning
+from maptree.estimator import InterruptedWarning, TimeLimitWarning
+from maptree.map_classifier import MAPTreeClassifier
 from maptree.progress import Progress
 from maptree.scorer import log_posterior
 from maptree.tree import Tree

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from maptree.datasets import load_tic_tac_toe
-from maptree.estimator import MAPTreeClassifier
+from maptree.map_classifier import MAPTreeClassifier
 
 
 def main() -> None:

@@ -66,7 +66,7 @@ def class_numbers(y: Any, n_rows: int, n_classes: int) -> Codes:
 def _as_column(y: Any, n_rows: int) -> NDArray[Any]:
     if y is None:
         raise ValueError(
-            "MAPTreeClassifier requires y to be passed, but the target y is None: "
+            "The classifier requires y to be passed, but the target y is None: "
             "pass one label per row."
         )
     if issparse(y):

@@ -1,4 +1,4 @@
-"""Progress of a running search: for the user's callback, and as a line on the terminal."""
+"""Progress of a running fit: for the user's callback, and as a line on the terminal."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TextIO
+from typing import Generic, Self, TextIO, TypeVar
 
 from maptree import _core
 
 # Seconds between lines where the output is not a terminal.
 _LINE_SECONDS = 5.0
+
+Now = TypeVar("Now")  # the core's progress
+Seen = TypeVar("Seen")  # the user's
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,20 @@ class Progress:
     proved_depth: float
     bytes: int
 
+    @classmethod
+    def of(cls, now: _core.Progress, earlier_seconds: float, held_bytes: int) -> Self:
+        """Add what was spent and held before the search to what the core says."""
+        return cls(
+            seconds=earlier_seconds + now.seconds,
+            expansions=now.expansions,
+            subproblems=now.subproblems,
+            log_posterior=-now.upper,
+            log_posterior_bound=-now.lower,
+            gap=max(0.0, now.upper - now.lower),
+            proved_depth=depth_of(now.proved_depth),
+            bytes=held_bytes + now.bytes,
+        )
+
     def __str__(self) -> str:
         return (
             f"{self.seconds:6.1f} s | {self.expansions:,} expansions | "
@@ -64,35 +81,29 @@ def depth_of(proved_depth: int) -> float:
     return math.inf if proved_depth < 0 else proved_depth
 
 
-class Monitor:
-    """What the core calls while it searches. A true answer stops it."""
+class Monitor(Generic[Now, Seen]):
+    """What the core calls while it works. A true answer stops it."""
 
     def __init__(
         self,
-        callback: Callable[[Progress], object] | None,
+        callback: Callable[[Seen], object] | None,
         line: ProgressLine | None,
-        earlier_seconds: float,
-        held_bytes: int,
+        read: Callable[[Now], Seen],
     ) -> None:
         self._callback = callback
         self._line = line
-        self._earlier_seconds = earlier_seconds
-        self._held_bytes = held_bytes
+        self._read = read
         self.stopped_by_callback = False
 
-    def __call__(self, now: _core.Progress) -> bool:
+    @property
+    def on_progress(self) -> Self | None:
+        """What to hand to the core: nothing if nobody looks."""
+        return None if self._callback is None and self._line is None else self
+
+    def __call__(self, now: Now) -> bool:
         """Report, and answer whether to stop."""
         try:
-            progress = Progress(
-                seconds=self._earlier_seconds + now.seconds,
-                expansions=now.expansions,
-                subproblems=now.subproblems,
-                log_posterior=-now.upper,
-                log_posterior_bound=-now.lower,
-                gap=max(0.0, now.upper - now.lower),
-                proved_depth=depth_of(now.proved_depth),
-                bytes=self._held_bytes + now.bytes,
-            )
+            progress = self._read(now)
             if self._line is not None:
                 self._line.show(str(progress))
             if self._callback is not None and self._callback(progress):
@@ -100,7 +111,7 @@ class Monitor:
                 return True
         except KeyboardInterrupt:
             # Ctrl-C that arrives while Python runs means the same as one that arrives in the
-            # search: stop, and keep the best tree.
+            # core: stop, and keep what there is.
             return True
         return False
 

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from maptree import _core
 from maptree.certificate import Certificate
-from maptree.labels import Codes
-from maptree.prior import Prior
+from maptree.problem import Problem
 from maptree.progress import Monitor, Progress, ProgressLine, depth_of
 from maptree.tree import Tree
 
@@ -28,21 +27,6 @@ _TRACE = np.dtype(
 
 # Part of a memory limit, in bytes, that is left to the interpreter's own small objects.
 _OWN = 1 << 19
-
-
-@dataclass(frozen=True)
-class Problem:
-    """What is searched: the packed answers to the tests, class numbers, weights, prior."""
-
-    table: _core.PackedTable  # empty once the search has begun
-    codes: Codes
-    weights: NDArray[np.int64] | None
-    prior: Prior
-
-    @property
-    def n_bytes(self) -> int:
-        """Memory held outside the core while it searches."""
-        return self.codes.nbytes + (0 if self.weights is None else self.weights.nbytes)
 
 
 @dataclass(frozen=True)
@@ -76,21 +60,15 @@ def find_tree(
     started: float,
 ) -> Outcome:
     """Search within what is left of a budget that began to run at ``started``."""
-    prior = problem.prior
     memory = -1 if budget.memory < 0 else max(0, budget.memory - problem.n_bytes - _OWN)
-    dataset = _core.Dataset(
-        problem.table,
-        problem.codes,
-        problem.weights,
-        len(prior.rho),
-        memory_limit=memory,
-        seconds=budget.seconds - (time.perf_counter() - started),
-    )
+    dataset = problem.dataset(started + budget.seconds, memory_limit=memory)
     spent = time.perf_counter() - started
-    monitor = Monitor(callback, line, spent, problem.n_bytes)
+    monitor: Monitor[_core.Progress, Progress] = Monitor(
+        callback, line, lambda now: Progress.of(now, spent, problem.n_bytes)
+    )
     result = _core.search(
         dataset,
-        _core.Prior(prior.alpha, prior.beta, prior.rho),
+        problem.core_prior(),
         _core.Options(max_depth=budget.max_depth, min_samples_leaf=budget.min_samples_leaf),
         _core.Limits(
             seconds=max(0.0, budget.seconds - spent),
@@ -98,7 +76,7 @@ def find_tree(
             memory=memory,
             threads=budget.threads,
         ),
-        None if callback is None and line is None else monitor,
+        monitor.on_progress,
     )
     seconds = time.perf_counter() - started
     if line is not None:
