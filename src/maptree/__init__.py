@@ -11,19 +11,28 @@ True
 from importlib.metadata import version
 
 from maptree.certificate import Certificate
+from maptree.diagnostics import Diagnostics
 from maptree.encoding import BinaryEncoder
 from maptree.estimator import InterruptedWarning, TimeLimitWarning
 from maptree.map_classifier import MAPTreeClassifier
-from maptree.progress import Progress
+from maptree.mcmc_classifier import MCMCTreeClassifier
+from maptree.progress import Progress, SamplerProgress
 from maptree.scorer import log_posterior
+from maptree.smc_classifier import SMCTreeClassifier
+from maptree.summary import PosteriorSummary
 from maptree.tree import Tree
 
 __all__ = [
     "BinaryEncoder",
     "Certificate",
+    "Diagnostics",
     "InterruptedWarning",
     "MAPTreeClassifier",
+    "MCMCTreeClassifier",
+    "PosteriorSummary",
     "Progress",
+    "SMCTreeClassifier",
+    "SamplerProgress",
     "TimeLimitWarning",
     "Tree",
     "__version__",

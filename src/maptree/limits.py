@@ -64,15 +64,15 @@ def n_threads(n_jobs: object) -> int:
     return min(int(effective_n_jobs(n_jobs)), _MOST_THREADS)
 
 
-def time_limit(value: object) -> float:
-    """Return a time limit in seconds; None, until proved, is infinite.
+def time_limit(value: object, without: str = "to search until the tree is proved") -> float:
+    """Return a time limit in seconds; None is infinite, and ``without`` says what it is for.
 
     >>> time_limit(2), time_limit(None)
     (2.0, inf)
     """
     if value is None:
         return math.inf
-    remedy = "pass seconds as a number above 0, or None to search until the tree is proved"
+    remedy = f"pass seconds as a number above 0, or None {without}"
     seconds = real_number("time_limit", value, remedy)
     if seconds <= 0:
         raise ValueError(f"time_limit={value!r} leaves no time: {remedy}.")

@@ -72,6 +72,36 @@ class Progress:
         )
 
 
+@dataclass(frozen=True)
+class SamplerProgress:
+    """The state of a running sampler, as ``callback`` receives it.
+
+    Attributes
+    ----------
+    seconds : float
+        Since the beginning of ``fit``.
+    steps, total_steps : int
+        Work done so far, and in all; 0 where that is not known. A step is an iteration of a
+        chain, or a node that a particle has decided.
+    log_posterior : float
+        Of the best tree so far.
+    """
+
+    seconds: float
+    steps: int
+    total_steps: int
+    log_posterior: float
+
+    @classmethod
+    def of(cls, now: _core.SampleProgress, earlier_seconds: float) -> Self:
+        """Add what was spent before sampling to what the core says."""
+        return cls(earlier_seconds + now.seconds, now.steps, now.total_steps, now.log_posterior)
+
+    def __str__(self) -> str:
+        of = f" of {self.total_steps:,}" if self.total_steps else ""
+        return f"{self.seconds:6.1f} s | {self.steps:,}{of} steps | best {self.log_posterior:.2f}"
+
+
 def depth_of(proved_depth: int) -> float:
     """Return a proved depth as users see it: the core's -1 means every depth.
 

@@ -1,0 +1,139 @@
+"""What the two samplers share: ``fit``, and predictions averaged over the weighted trees."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+
+from maptree.estimator import InterruptedWarning, Reading, TreeClassifier, importances
+from maptree.leaf_probabilities import posterior_mean
+from maptree.limits import n_threads, time_limit, whole_number
+from maptree.progress import ProgressLine
+from maptree.sampling import Samples, WeightedTrees, run_sampler, weigh
+from maptree.summary import PosteriorSummary, summarise
+from maptree.trees import Trees
+
+
+class SampledTreeClassifier(TreeClassifier, Generic[Samples]):
+    """The base of the samplers. They differ in how trees are drawn, and in their weights."""
+
+    n_jobs: int | None
+
+    trees_: Trees
+    weights_: NDArray[np.float64]
+    tree_log_posteriors_: NDArray[np.float64]
+    log_posterior_: float
+    trace_: NDArray[Any]
+    status_: str
+    feature_importances_: NDArray[np.float64]
+
+    @abstractmethod
+    def _sampler(self) -> Callable[[Reading, int], Callable[..., Samples]]:
+        """Validate the sampler's own parameters; return what makes the core's function of them.
+
+        That is called with what was read and with a seed.
+        """
+
+    @abstractmethod
+    def _sample_weights(self, samples: Samples) -> NDArray[np.float64]:
+        """Return the weight of each sample, up to a factor."""
+
+    @abstractmethod
+    def _keep_samples(self, samples: Samples, weighted: WeightedTrees) -> None:
+        """Set the attributes that only this sampler has."""
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Draw trees from the posterior.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (rows, columns)
+            Finite numbers or booleans.
+        y : array of shape (rows,)
+            Labels of any one type that can be sorted.
+        sample_weight : array of shape (rows,), optional
+            Whole numbers of at least 0: a weight of w means w copies of the row.
+
+        Returns
+        -------
+        self
+            Ctrl-C while trees are drawn keeps what there is. Before it, while the table is read,
+            it raises KeyboardInterrupt. If ``fit`` raises, the estimator is as it was.
+        """
+        started = time.perf_counter()
+        self._check_parameters()
+        seconds = time_limit(self.time_limit, without="for none")
+        threads = n_threads(self.n_jobs)
+        sampler = self._sampler()
+        # Half of the time at most: the rest is for packing and for drawing.
+        reading = self._read(X, y, sample_weight, deadline=started + seconds / 2)
+        run = run_sampler(
+            reading.problem,
+            sampler(reading, _seed(self.random_state)),
+            seconds,
+            threads,
+            self.callback,
+            ProgressLine() if self.verbose else None,
+            started,
+        )
+        samples = run.samples
+        weighted = weigh(samples, self._sample_weights(samples))
+        trees, inner = weighted.trees, weighted.trees.feature >= 0
+        shares = weighted.weights[trees.tree_of_node()[inner]]
+
+        self._keep(reading)
+        self._keep_samples(samples, weighted)
+        self.trees_ = trees
+        self.weights_ = weighted.weights
+        self.tree_log_posteriors_ = weighted.log_posteriors
+        self.tree_ = run.best
+        self.log_posterior_ = run.log_posterior
+        self.trace_ = run.trace
+        self.status_ = "time_limit" if reading.n_unread > 0 else samples.status
+        self.feature_importances_ = importances(trees.feature[inner], shares, reading)
+        self._warn_of_columns(reading)
+        if samples.status == "interrupted" and not run.stopped_by_callback:
+            warnings.warn(
+                "Sampling was interrupted. What was drawn until then was kept: "
+                f"{len(trees):,} distinct trees, the best with log posterior "
+                f"{self.log_posterior_:.4f}.",
+                InterruptedWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return the class probabilities of each row, averaged over the weighted trees.
+
+        Each tree contributes the posterior mean in the row's leaf, (c + rho) / (n + sum of rho), c
+        the leaf's class counts and n their sum.
+        """
+        n_rows, answer = self._ask(X)
+        shares = self.weights_[self.trees_.tree_of_node(), np.newaxis]
+        means = posterior_mean(self.trees_.counts, self.rho_)
+        return self.trees_.sum_at_leaves(shares * means, n_rows, answer)
+
+    def posterior_summary(
+        self, feature_names: Sequence[str] | None = None, n_trees: int = 10
+    ) -> PosteriorSummary:
+        """Return how often trees split on each column, how large they are, and the heaviest.
+
+        ``feature_names`` names the columns if the table did not; ``n_trees`` trees are listed.
+        """
+        words = self._words(feature_names)
+        weighted = WeightedTrees(
+            self.trees_, self.weights_, self.tree_log_posteriors_, np.empty((0, 0), np.int32)
+        )
+        return summarise(weighted, words, whole_number("n_trees", n_trees, least=0))
+
+
+def _seed(random_state: Any) -> int:
+    """Return a seed for the core. An int gives the same every time, a RandomState is drawn from."""
+    return int(check_random_state(random_state).randint(2**63 - 1, dtype=np.int64))
