@@ -10,7 +10,7 @@ import pytest
 
 from maptree import _core
 from oracle import LEAF, Tree, optimum, tree_cost
-from problems import Problem
+from problems import Problem, Vector
 
 # The core counts in 2^-32 nats and the oracle in floats: a thousand roundings stay below it.
 TOLERANCE = 1e-6
@@ -75,12 +75,33 @@ def best(problem: Problem, max_depth: int | None = None, min_samples_leaf: int =
     return optimum(*data, **problem.prior | constraints)[0]
 
 
-def tree_of(result: _core.Result, node: int = 0) -> Tree:
-    feature = int(result.feature[node])
-    if feature < 0:
+def tree_of(result: Any) -> Tree:
+    """The tree of what has feature, left and right, as the oracles write it."""
+    return nested(result.feature, result.left, result.right)
+
+
+def nested(feature: Vector, left: Vector, right: Vector, node: int = 0) -> Tree:
+    if feature[node] < 0:
         return LEAF
-    left, right = int(result.left[node]), int(result.right[node])
-    return feature, tree_of(result, left), tree_of(result, right)
+    children = (nested(feature, left, right, int(child[node])) for child in (left, right))
+    return int(feature[node]), *children
+
+
+def arrays_of(tree: Tree) -> tuple[Vector, Vector, Vector]:
+    """Feature, left and right of a tree, in preorder."""
+    feature, left, right = [], [], []
+
+    def add(tree: Tree) -> int:
+        node = len(feature)
+        feature.append(tree[0] if tree else -1)
+        for child in (left, right):
+            child.append(-1)
+        if tree:
+            left[node], right[node] = add(tree[1]), add(tree[2])
+        return node
+
+    add(tree)
+    return tuple(np.array(values, dtype=np.int32) for values in (feature, left, right))
 
 
 def signature(result: _core.Result) -> tuple[Any, ...]:

@@ -180,6 +180,27 @@ def all_trees(
     return grow(posterior.root, 0)
 
 
+def distribution(
+    X: Iterable[Iterable[int]],
+    y: Iterable[int],
+    weights: Iterable[int] | None = None,
+    **model: Any,
+) -> tuple[dict[Tree, float], float]:
+    """The posterior probability of every tree, and the log evidence log P(Y | X): the sum over all.
+
+    With one class the labels say nothing, so that this is the prior. Keywords as in `Posterior.of`.
+
+    >>> posterior, log_evidence = distribution([[0], [1]], [0, 1], n_classes=2)
+    >>> {tree: round(probability, 4) for tree, probability in posterior.items()}
+    {(): 0.042, (0, (), ()): 0.958}
+    >>> {tree: round(p, 4) for tree, p in distribution([[0], [1]], [0, 0], n_classes=1)[0].items()}
+    {(): 0.05, (0, (), ()): 0.95}
+    """
+    costs = dict(all_trees(X, y, weights, **model))
+    evidence = math.fsum(math.exp(-cost) for cost in costs.values())
+    return {tree: math.exp(-cost) / evidence for tree, cost in costs.items()}, math.log(evidence)
+
+
 def optimum(
     X: Iterable[Iterable[int]],
     y: Iterable[int],
