@@ -2,12 +2,20 @@
 
 import numpy as np
 
-from maptree import MAPTreeClassifier
+from maptree import MAPTreeClassifier, MCMCTreeClassifier
 
 
 def classifier(**params):
     """A classifier whose result does not depend on the clock."""
     return MAPTreeClassifier(**({"time_limit": None, "max_expansions": 300} | params))
+
+
+def sampler(kind, **params):
+    """A sampler that is quick and repeats."""
+    few = {"n_particles": 200}
+    if kind is MCMCTreeClassifier:
+        few = {"n_samples": 200, "burn_in": 100, "n_chains": 2}
+    return kind(**({"random_state": 0} | few | params))
 
 
 def noisy(n_rows=120, n_columns=8, n_classes=2, seed=0):
@@ -32,7 +40,7 @@ HARD = """
 import json, signal, sys, warnings
 signal.signal(signal.SIGINT, signal.default_int_handler)
 import numpy as np
-from maptree import MAPTreeClassifier
+from maptree import MAPTreeClassifier, MCMCTreeClassifier
 rng = np.random.default_rng(0)
 X, y = rng.integers(0, 2, (500, 80)), rng.integers(0, 2, 500)
 """

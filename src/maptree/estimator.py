@@ -188,14 +188,16 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def importances(
-    tests: NDArray[np.int32], amounts: NDArray[np.float64], reading: Reading
+    tests: NDArray[np.int32],
+    amounts: NDArray[np.float64],
+    encoder: BinaryEncoder | None,
+    n_columns: int,
 ) -> NDArray[np.float64]:
     """Sum what nodes with these tests contribute by column of the table, scaled to sum to 1."""
-    encoder = reading.encoder
     columns = tests if encoder is None else encoder.test_columns_[tests]
-    sums = np.bincount(columns, amounts, minlength=reading.n_columns)
+    sums = np.bincount(columns, amounts, minlength=n_columns)
     total = sums.sum()
-    return sums / total if total > 0 else np.zeros(reading.n_columns)
+    return sums / total if total > 0 else np.zeros(n_columns)
 
 
 def _read_encoder(encoder: object) -> BinaryEncoder | None:

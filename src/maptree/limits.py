@@ -12,6 +12,7 @@ from joblib import effective_n_jobs
 MAX_TOTAL_WEIGHT = 2**25
 
 _MOST = 2**62  # what the core's integers hold, with room to spare
+MOST_SAMPLES = 2**31 - 1  # chains, islands, particles: what is numbered in 32 bits
 
 _MOST_THREADS = 256
 
@@ -21,8 +22,8 @@ _UNITS.update({f"{letter}ib": 1024**power for power, letter in enumerate("kmgt",
 _SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*([a-z]*)\s*", re.IGNORECASE)
 
 
-def whole_number(name: str, value: object, least: int) -> int:
-    """Return a parameter that must be a whole number of at least ``least``.
+def whole_number(name: str, value: object, least: int, most: int = _MOST) -> int:
+    """Return a parameter that must be a whole number from ``least`` to ``most``.
 
     >>> whole_number("min_samples_leaf", 5, least=1)
     5
@@ -31,8 +32,9 @@ def whole_number(name: str, value: object, least: int) -> int:
         raise TypeError(f"{name}={value!r} is not a whole number: pass an int of at least {least}.")
     if value < least:
         raise ValueError(f"{name}={value!r} is too small: pass an int of at least {least}.")
-    if int(value) > _MOST:
-        raise ValueError(f"{name}={value!r} is too large: pass an int of at most 2**62.")
+    if int(value) > most:
+        largest = "2**62" if most == _MOST else f"{most:,}"
+        raise ValueError(f"{name}={value!r} is too large: pass an int of at most {largest}.")
     return int(value)
 
 

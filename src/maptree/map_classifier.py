@@ -187,7 +187,9 @@ class MAPTreeClassifier(TreeClassifier):
         self.tree_ = outcome.tree
         self.certificate_ = certificate
         self.trace_ = outcome.trace
-        self.feature_importances_ = importances(outcome.tree.feature[inner], gains, reading)
+        self.feature_importances_ = importances(
+            outcome.tree.feature[inner], gains, reading.encoder, reading.n_columns
+        )
         self._warn_of_columns(reading)
         if certificate.status == "interrupted" and not outcome.stopped_by_callback:
             warnings.warn(

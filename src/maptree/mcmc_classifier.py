@@ -15,7 +15,7 @@ from maptree.diagnostics import Diagnostics, diagnose
 from maptree.encoding import BinaryEncoder
 from maptree.estimator import Reading
 from maptree.initial_tree import read_initial_tree
-from maptree.limits import whole_number
+from maptree.limits import MOST_SAMPLES, whole_number
 from maptree.progress import SamplerProgress
 from maptree.sampled_classifier import SampledTreeClassifier
 from maptree.sampling import WeightedTrees
@@ -169,10 +169,10 @@ class MCMCTreeClassifier(SampledTreeClassifier[_core.McmcSamples]):
 
     def _sampler(self) -> Callable[[Reading, int], Callable[..., _core.McmcSamples]]:
         plan: dict[str, Any] = {
-            "n_samples": whole_number("n_samples", self.n_samples, least=1),
+            "n_samples": whole_number("n_samples", self.n_samples, 1, MOST_SAMPLES),
             "burn_in": whole_number("burn_in", self.burn_in, least=0),
             "thin": whole_number("thin", self.thin, least=1),
-            "n_chains": whole_number("n_chains", self.n_chains, least=1),
+            "n_chains": whole_number("n_chains", self.n_chains, 1, MOST_SAMPLES),
         }
 
         def sampler(reading: Reading, seed: int) -> Callable[..., _core.McmcSamples]:

@@ -11,6 +11,7 @@ from typing import Any, Generic, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from maptree.estimator import InterruptedWarning, Reading, TreeClassifier, importances
 from maptree.leaf_probabilities import posterior_mean
@@ -32,7 +33,6 @@ class SampledTreeClassifier(TreeClassifier, Generic[Samples]):
     log_posterior_: float
     trace_: NDArray[Any]
     status_: str
-    feature_importances_: NDArray[np.float64]
 
     @abstractmethod
     def _sampler(self) -> Callable[[Reading, int], Callable[..., Samples]]:
@@ -85,24 +85,21 @@ class SampledTreeClassifier(TreeClassifier, Generic[Samples]):
         )
         samples = run.samples
         weighted = weigh(samples, self._sample_weights(samples))
-        trees, inner = weighted.trees, weighted.trees.feature >= 0
-        shares = weighted.weights[trees.tree_of_node()[inner]]
 
         self._keep(reading)
         self._keep_samples(samples, weighted)
-        self.trees_ = trees
+        self.trees_ = weighted.trees
         self.weights_ = weighted.weights
         self.tree_log_posteriors_ = weighted.log_posteriors
         self.tree_ = run.best
         self.log_posterior_ = run.log_posterior
         self.trace_ = run.trace
         self.status_ = "time_limit" if reading.n_unread > 0 else samples.status
-        self.feature_importances_ = importances(trees.feature[inner], shares, reading)
         self._warn_of_columns(reading)
         if samples.status == "interrupted" and not run.stopped_by_callback:
             warnings.warn(
                 "Sampling was interrupted. What was drawn until then was kept: "
-                f"{len(trees):,} distinct trees, the best with log posterior "
+                f"{len(self.trees_):,} distinct trees, the best with log posterior "
                 f"{self.log_posterior_:.4f}.",
                 InterruptedWarning,
                 stacklevel=2,
@@ -116,9 +113,19 @@ class SampledTreeClassifier(TreeClassifier, Generic[Samples]):
         the leaf's class counts and n their sum.
         """
         n_rows, answer = self._ask(X)
-        shares = self.weights_[self.trees_.tree_of_node(), np.newaxis]
+        nodes, tree = self.trees_.nodes()
+        shares = np.zeros((len(self.trees_.feature), 1))
+        shares[nodes, 0] = self.weights_[tree]
         means = posterior_mean(self.trees_.counts, self.rho_)
         return self.trees_.sum_at_leaves(shares * means, n_rows, answer)
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """The expected number of splits on each column, scaled to sum to 1."""
+        # Not an attribute: it takes longer than drawing the trees.
+        check_is_fitted(self)
+        tests, tree = self.trees_.splits()
+        return importances(tests, self.weights_[tree], self.encoder_, self.n_features_in_)
 
     def posterior_summary(
         self, feature_names: Sequence[str] | None = None, n_trees: int = 10

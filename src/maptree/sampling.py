@@ -106,4 +106,11 @@ def weigh(
 
 
 def _trees(samples: _core.McmcSamples | _core.SmcSamples) -> Trees:
-    return Trees(samples.offsets, samples.feature, samples.left, samples.right, samples.counts)
+    return Trees(
+        samples.offsets[:-1],
+        np.diff(samples.offsets),
+        samples.feature,
+        samples.left,
+        samples.right,
+        samples.counts,
+    )

@@ -14,7 +14,7 @@ from scipy.special import logsumexp
 from maptree import _core
 from maptree.encoding import BinaryEncoder
 from maptree.estimator import Reading
-from maptree.limits import real_number, whole_number
+from maptree.limits import MOST_SAMPLES, real_number, whole_number
 from maptree.progress import SamplerProgress
 from maptree.sampled_classifier import SampledTreeClassifier
 from maptree.sampling import WeightedTrees
@@ -154,8 +154,8 @@ class SMCTreeClassifier(SampledTreeClassifier[_core.SmcSamples]):
 
     def _sampler(self) -> Callable[[Reading, int], Callable[..., _core.SmcSamples]]:
         plan: dict[str, Any] = {
-            "n_particles": whole_number("n_particles", self.n_particles, least=1),
-            "n_islands": whole_number("n_islands", self.n_islands, least=1),
+            "n_particles": whole_number("n_particles", self.n_particles, 1, MOST_SAMPLES),
+            "n_islands": whole_number("n_islands", self.n_islands, 1, MOST_SAMPLES),
             "proposal": _one_of("proposal", self.proposal, "optimal", "prior"),
             "growth": _one_of("growth", self.growth, "node", "level"),
             "resampling": _one_of("resampling", self.resampling, "systematic", "multinomial"),

@@ -13,7 +13,7 @@ from maptree.tree import Tree
 from maptree.wording import TestWords
 
 _WIDTH = 79
-_NAME = 56  # of a column or test; longer names are cut
+_NAME = 56  # of a column or test; longer ones are shortened
 _LINES = 10  # of columns and of trees that the text shows
 
 
@@ -88,7 +88,7 @@ def summarise(weighted: WeightedTrees, words: TestWords, n_trees: int) -> Poster
 
     >>> from maptree.trees import Trees
     >>> trees = Trees(
-    ...     offsets=np.array([0, 3, 4]), feature=np.array([0, -1, -1, -1]),
+    ...     starts=np.array([0, 3]), sizes=np.array([3, 1]), feature=np.array([0, -1, -1, -1]),
     ...     left=np.array([1, -1, -1, -1]), right=np.array([2, -1, -1, -1]),
     ...     counts=np.array([[5, 5], [5, 0], [0, 5], [5, 5]]))
     >>> weighted = WeightedTrees(
@@ -105,8 +105,7 @@ def summarise(weighted: WeightedTrees, words: TestWords, n_trees: int) -> Poster
     2             0.2500           -7.5000       1      0
     """
     trees, weights = weighted.trees, weighted.weights
-    inner = trees.feature >= 0
-    tests, tree = trees.feature[inner], trees.tree_of_node()[inner]
+    tests, tree = trees.splits()
     test_names = [words.condition([(test, True)]) for test in range(len(words.columns))]
     heaviest = zip(trees[:n_trees], weights, weighted.log_posteriors, strict=False)
     return PosteriorSummary(
@@ -155,4 +154,8 @@ def _distribution(title: str, probabilities: dict[int, float]) -> list[str]:
 
 
 def _cut(name: str) -> str:
-    return name if len(name) <= _NAME else name[: _NAME - 3] + "..."
+    """Shorten a name in the middle: long names often differ at their end."""
+    if len(name) <= _NAME:
+        return name
+    tail = _NAME // 2 - 3
+    return f"{name[: _NAME - tail - 3]}...{name[-tail:]}"

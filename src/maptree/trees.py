@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import overload
 
 import numpy as np
@@ -17,19 +17,19 @@ _BLOCK = 1 << 15
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trees(Sequence[Tree]):
-    """A sequence of trees, one after the other in flat arrays; each is made when asked for.
+    """A sequence of trees in flat arrays; each is made when asked for.
 
     Attributes
     ----------
-    offsets : int64 array (trees + 1,)
-        The nodes of tree t are those from ``offsets[t]`` to ``offsets[t + 1]``.
+    starts, sizes : int64 array (trees,)
+        The nodes of tree t are the ``sizes[t]`` from ``starts[t]`` on. Others belong to no tree.
     feature, left, right, counts
         As in ``Tree``; children are numbered within their tree.
 
     Examples
     --------
     >>> trees = Trees(
-    ...     offsets=np.array([0, 1, 4]), feature=np.array([-1, 0, -1, -1]),
+    ...     starts=np.array([0, 1]), sizes=np.array([1, 3]), feature=np.array([-1, 0, -1, -1]),
     ...     left=np.array([-1, 1, -1, -1]), right=np.array([-1, 2, -1, -1]),
     ...     counts=np.array([[2, 2], [2, 2], [2, 0], [0, 2]]))
     >>> trees
@@ -38,53 +38,58 @@ class Trees(Sequence[Tree]):
     Tree(node_count=3, n_leaves=2, depth=1, n_classes=2)
     """
 
-    offsets: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    sizes: NDArray[np.int64]
     feature: NDArray[np.int32]
     left: NDArray[np.int32]
     right: NDArray[np.int32]
     counts: NDArray[np.int64]
 
     def __len__(self) -> int:
-        return len(self.offsets) - 1
+        return len(self.starts)
 
     @overload
     def __getitem__(self, index: int) -> Tree: ...
     @overload
     def __getitem__(self, index: slice) -> Trees: ...
     def __getitem__(self, index: int | slice) -> Tree | Trees:
-        numbers = np.arange(len(self))
         if isinstance(index, slice):
-            return self.take(numbers[index])
-        tree = int(numbers[index])  # raises IndexError beyond the ends
-        nodes = slice(self.offsets[tree], self.offsets[tree + 1])
+            return self.take(np.arange(len(self))[index])
+        start = int(self.starts[index])  # raises IndexError beyond the ends
+        nodes = slice(start, start + int(self.sizes[index]))
         return Tree(self.feature[nodes], self.left[nodes], self.right[nodes], self.counts[nodes])
 
     def take(self, numbers: NDArray[np.intp]) -> Trees:
-        """Return the trees of these numbers, in this order."""
-        sizes = np.diff(self.offsets)[numbers]
-        offsets = np.concatenate([[0], np.cumsum(sizes)])
-        nodes = np.arange(offsets[-1]) + np.repeat(self.offsets[numbers] - offsets[:-1], sizes)
-        return Trees(
-            offsets, self.feature[nodes], self.left[nodes], self.right[nodes], self.counts[nodes]
-        )
+        """Return the trees of these numbers, in this order. Nodes are not copied."""
+        return replace(self, starts=self.starts[numbers], sizes=self.sizes[numbers])
 
-    def tree_of_node(self) -> NDArray[np.intp]:
-        """Return the tree that each node is of."""
-        return np.repeat(np.arange(len(self)), np.diff(self.offsets))
+    def nodes(self) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+        """Return the nodes of all trees, one tree after the other, and the tree that each is of."""
+        tree = np.repeat(np.arange(len(self)), self.sizes)
+        before = np.cumsum(self.sizes) - self.sizes
+        return np.arange(len(tree)) + (self.starts - before)[tree], tree
+
+    def splits(self) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
+        """Return the test of every inner node of all trees, and the tree that it is of."""
+        nodes, tree = self.nodes()
+        inner = self.feature[nodes] >= 0
+        return self.feature[nodes[inner]], tree[inner]
 
     def n_leaves(self) -> NDArray[np.intp]:
         """Return the number of leaves of each tree."""
-        return np.bincount(self.tree_of_node()[self.feature < 0], minlength=len(self))
+        return (self.sizes + 1) // 2
 
     def depths(self) -> NDArray[np.intp]:
         """Return the depth of each tree."""
         depths = np.zeros(len(self), dtype=np.intp)
-        left, right = self._children()
-        tree, nodes, depth = self.tree_of_node(), self.offsets[:-1], 0
+        nodes, tree, depth = self.starts, np.arange(len(self)), 0
         while len(nodes):  # all nodes of one depth, of all trees
-            depths[tree[nodes]] = depth
-            inner = nodes[self.feature[nodes] >= 0]
-            nodes, depth = np.concatenate([left[inner], right[inner]]), depth + 1
+            depths[tree] = depth
+            inner = self.feature[nodes] >= 0
+            nodes, tree, depth = nodes[inner], tree[inner], depth + 1
+            first = self.starts[tree]
+            nodes = np.concatenate([first + self.left[nodes], first + self.right[nodes]])
+            tree = np.concatenate([tree, tree])
         return depths
 
     def sum_at_leaves(
@@ -92,26 +97,31 @@ class Trees(Sequence[Tree]):
     ) -> NDArray[np.float64]:
         """Return, for each row, the sum over all trees of the values at the leaf it ends in.
 
-        ``values`` has a row for every node. Trees that begin alike are walked together, so that
-        rows are parted once for every distinct path, and each test is asked once.
+        ``values`` has a row for every node of the flat arrays. Trees that begin alike are walked
+        together, so that rows are parted once for every distinct path, and each test is asked once.
         """
         total = np.zeros((n_rows, values.shape[1]))
-        used = np.unique(self.feature[self.feature >= 0]).tolist()
+        nodes, tree = self.nodes()
+        used = np.unique(self.splits()[0]).tolist()
+        first = np.zeros(len(self.feature), dtype=np.int64)  # node of each node's tree
+        first[nodes] = self.starts[tree]
+        children = first + self.left, first + self.right
         for start in range(0, n_rows, _BLOCK):
             block = np.arange(start, min(start + _BLOCK, n_rows), dtype=np.intp)
             answers = {test: answer(test, block) for test in used}
-            self._add(values, answers, total[start : start + _BLOCK])
+            self._add(values, children, answers, total[start : start + _BLOCK])
         return total
 
     def _add(
         self,
         values: NDArray[np.float64],
+        children: tuple[NDArray[np.int64], NDArray[np.int64]],
         answers: dict[int, NDArray[np.bool_]],
         total: NDArray[np.float64],
     ) -> None:
-        left, right = self._children()
+        left, right = children
         # Rows, and the nodes of different trees that exactly these rows reach.
-        stack = [(np.arange(len(total), dtype=np.intp), self.offsets[:-1])]
+        stack = [(np.arange(len(total), dtype=np.intp), self.starts)]
         while stack:
             rows, nodes = stack.pop()
             for test, same in self._by_test(nodes):
@@ -131,11 +141,8 @@ class Trees(Sequence[Tree]):
         tests, first = np.unique(self.feature[nodes], return_index=True)
         return list(zip(tests.tolist(), np.split(nodes, first[1:]), strict=True))
 
-    def _children(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return left and right as numbers among the nodes of all trees."""
-        base = np.repeat(self.offsets[:-1], np.diff(self.offsets))
-        return self.left + base, self.right + base
-
     def __repr__(self) -> str:
+        if not len(self):
+            return "Trees(0 trees)"
         leaves = self.n_leaves()
         return f"Trees({len(self)} trees of {leaves.min()} to {leaves.max()} leaves)"
