@@ -21,7 +21,7 @@ from tiny import TINY, estimated, exact, total_variation
 
 SEED = 1
 CHAINS = {"n_samples": 250_000, "n_chains": 4}
-ISLANDS = {"n_particles": 4000, "n_islands": 40}
+ISLANDS = {"n_particles": 8000, "n_islands": 40}
 
 _CAPTION = (
     "Trees: all that are possible, their posterior computed by brute force in code that shares "

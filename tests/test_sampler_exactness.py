@@ -33,7 +33,7 @@ def test_chains_visit_trees_as_often_as_is_their_probability(name):
 @pytest.mark.parametrize("name", TINY)
 @pytest.mark.parametrize("growth", ["node", "level"])
 def test_particles_weigh_what_their_trees_are_worth(name, growth):
-    model = fitted(SMCTreeClassifier(n_particles=4000, n_islands=40), name, growth=growth)
+    model = fitted(SMCTreeClassifier(n_particles=8000, n_islands=40), name, growth=growth)
     posterior, log_evidence = exact(name)
     assert total_variation(estimated(model), posterior) < CLOSE
     assert abs(model.log_evidence_ - log_evidence) < 3 * model.log_evidence_error_

@@ -1,0 +1,17 @@
+"""The examples of the documentation print what it says they print."""
+
+from __future__ import annotations
+
+import doctest
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)
+def test_examples(page):
+    failed, tried = doctest.testfile(str(page), module_relative=False)
+    assert tried > 0
+    assert failed == 0
