@@ -154,9 +154,9 @@ PySmcSamples run_smc(const Dataset& data, const Prior& prior, std::int64_t n_par
       named<SmcProposal>(proposal, "proposal",
                          {{"prior", SmcProposal::prior}, {"optimal", SmcProposal::optimal}}),
       named<SmcGrowth>(growth, "growth", {{"node", SmcGrowth::node}, {"level", SmcGrowth::level}}),
-      named<SmcResampling>(
+      named<Resampling>(
           resampling, "resampling",
-          {{"systematic", SmcResampling::systematic}, {"multinomial", SmcResampling::multinomial}}),
+          {{"systematic", Resampling::systematic}, {"multinomial", Resampling::multinomial}}),
       ess_threshold,
       seed};
   Raised raised;

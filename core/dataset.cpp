@@ -275,10 +275,19 @@ std::int64_t Dataset::count(const RowSet& rows, std::span<std::int64_t> counts) 
   std::size_t i = 0;
   for (const Segment& segment : segments_) {
     std::int64_t n = 0;
-    const std::size_t end = segment.first_word + segment.n_words;
-    for (; i < rows.n_stored() && rows.place(i) < end; ++i) n += popcount(rows.stored(i));
+    if (rows.sparse()) {
+      const std::size_t end = segment.first_word + segment.n_words;
+      for (; i < rows.n_stored() && rows.place(i) < end; ++i) n += popcount(rows.stored(i));
+    } else {
+      const Word* const words = rows.words().data() + segment.first_word;
+      n = count_both(words, words, segment.n_words);
+    }
     if (n == 0) continue;
     distinct += n;
+    if (segment.unit_class >= 0) {
+      counts[static_cast<std::size_t>(segment.unit_class)] += n;
+      continue;
+    }
     for (std::size_t k = 0; k < counts.size(); ++k) counts[k] += n * segment.counts[k];
   }
   return distinct;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -15,6 +16,7 @@
 
 #include "posterior.hpp"
 #include "random.hpp"
+#include "split_gains.hpp"
 #include "varying.hpp"
 
 namespace maptree {
@@ -42,11 +44,22 @@ class ParticleNodes {
     double log_mean = 0;  // log of the mean of these ratios
 
     [[nodiscard]] std::uint32_t draw(Random& random) const;
+    [[nodiscard]] std::size_t bytes() const {
+      return sizeof(*this) + columns.size() * sizeof(std::uint32_t) + sums.size() * sizeof(double);
+    }
   };
-  // Null where the watch said stop. Valid until the next call.
+  // Null where the watch said stop. Valid until the next call of this or of children().
   const Options* options(Id id, Watch& watch);
+  // Once its options have been asked for.
+  [[nodiscard]] std::int64_t n_varying(Id id) const { return at(id).n_varying; }
   // None where the watch said stop.
   Children children(Id id, std::uint32_t column, Watch& watch);
+
+  [[nodiscard]] std::size_t size() const { return nodes_.size(); }
+  // Whether there are so many nodes that it pays to find out which of them no particle has.
+  [[nodiscard]] bool is_full() const { return nodes_.size() >= room_; }
+  // Forgets the nodes that are not used, but for the paths to others; new numbers by old ones.
+  std::vector<Id> keep(std::vector<bool> used);
 
  private:
   struct Node {
@@ -54,7 +67,9 @@ class ParticleNodes {
     std::uint32_t column = 0;
     std::uint8_t side = 0;
     bool divisible = false;
+    std::uint32_t n_varying = 0;  // 0: not known
     Cost likelihood;
+    std::unique_ptr<Options> options;  // none: not known, or forgotten
   };
   struct KeyHash {
     std::size_t operator()(const RowKey& key) const { return static_cast<std::size_t>(key.low); }
@@ -64,7 +79,6 @@ class ParticleNodes {
   // rows_ becomes the rows of the node.
   bool find_rows(Id id, Watch& watch);
   Id intern(const RowSet& rows, Node node);
-  bool weigh(Id id, Options& options, Watch& watch);
 
   const Dataset& data_;
   const Posterior& posterior_;
@@ -75,14 +89,16 @@ class ParticleNodes {
   std::vector<std::int64_t> counts_;  // by node
   std::unordered_map<RowKey, Id, KeyHash> by_rows_;
   std::unordered_map<std::uint64_t, Children> children_;  // by node and column
-  std::unordered_map<std::uint32_t, Options> options_;    // by node
   std::size_t options_bytes_ = 0;
+  std::size_t room_ = 0;  // nodes, until is_full()
 
   const RowSet all_rows_;
   RowSet rows_, other_;  // rows_ are those of rows_of_
   Id rows_of_ = Id::none;
   std::vector<Id> path_;
   ColumnSet varying_;
+  SplitGains split_gains_;
+  Options found_;
   std::vector<std::int64_t> side_counts_;
 };
 

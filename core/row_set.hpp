@@ -13,6 +13,7 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace maptree {
@@ -29,6 +30,27 @@ inline constexpr std::size_t word_bits = 64;
   x -= (x >> 1) & 0x5555555555555555u;
   x = (x & 0x3333333333333333u) + ((x >> 2) & 0x3333333333333333u);
   return static_cast<int>((((x + (x >> 4)) & 0x0F0F0F0F0F0F0F0Fu) * 0x0101010101010101u) >> 56);
+}
+
+// The bits that two runs of words have in common. Counts of bytes are added up before they are
+// added across: compilers make vector instructions of that, which they do not of a popcount.
+[[nodiscard]] inline std::int64_t count_both(const Word* a, const Word* b, std::size_t n) {
+  if (n == 1) return popcount(a[0] & b[0]);
+  constexpr std::size_t most = 31;  // words, until a byte could overflow
+  std::int64_t count = 0;
+  for (std::size_t first = 0; first < n; first += most) {
+    const std::size_t end = std::min(n, first + most);
+    Word bytes = 0;
+    for (std::size_t i = first; i < end; ++i) {
+      Word x = a[i] & b[i];
+      x -= (x >> 1) & 0x5555555555555555u;
+      x = (x & 0x3333333333333333u) + ((x >> 2) & 0x3333333333333333u);
+      bytes += (x + (x >> 4)) & 0x0F0F0F0F0F0F0F0Fu;
+    }
+    bytes = (bytes & 0x00FF00FF00FF00FFu) + ((bytes >> 8) & 0x00FF00FF00FF00FFu);
+    count += static_cast<std::int64_t>((bytes * 0x0001000100010001u) >> 48);
+  }
+  return count;
 }
 
 // 128 bits that name a set: the exclusive or of 128 random bits per row (Zobrist). Sets that differ
@@ -54,6 +76,7 @@ class RowSet {
   [[nodiscard]] std::size_t n_stored() const { return words_.size(); }
   [[nodiscard]] Word stored(std::size_t i) const { return words_[i]; }
   [[nodiscard]] std::size_t place(std::size_t i) const { return places_.empty() ? i : places_[i]; }
+  [[nodiscard]] std::span<const Word> words() const { return words_; }  // all of the stored ones
   [[nodiscard]] bool sparse() const { return words_.size() != n_words_; }
 
   [[nodiscard]] Word word(std::size_t w) const {

@@ -12,6 +12,7 @@
 #include <span>
 
 #include "posterior.hpp"
+#include "resampling.hpp"
 #include "samples.hpp"
 
 namespace maptree {
@@ -22,14 +23,13 @@ namespace maptree {
 enum class SmcProposal { prior, optimal };
 // What each particle decides before it may be resampled: its next open leaf, or all of a level.
 enum class SmcGrowth { node, level };
-enum class SmcResampling { systematic, multinomial };
 
 struct SmcOptions {
   std::int64_t n_particles = 1000;  // of each island, 1 or more
   std::int64_t n_islands = 1;       // 1 or more
   SmcProposal proposal = SmcProposal::optimal;
   SmcGrowth growth = SmcGrowth::node;
-  SmcResampling resampling = SmcResampling::systematic;
+  Resampling resampling = Resampling::systematic;
   double ess_threshold = 0.5;  // resampled where fewer of the particles are effective; 0 to 1
   std::uint64_t seed = 0;
 };

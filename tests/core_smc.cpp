@@ -11,12 +11,12 @@
 using every_tree::dataset_of;
 using maptree::Cost;
 using maptree::Limits;
+using maptree::Resampling;
 using maptree::SamplingProgress;
 using maptree::SamplingStatus;
 using maptree::SmcGrowth;
 using maptree::SmcOptions;
 using maptree::SmcProposal;
-using maptree::SmcResampling;
 using maptree::SmcSamples;
 
 namespace {
@@ -31,7 +31,7 @@ template <class Use>
 void for_every_kind(SmcOptions options, Use&& use) {
   for (const auto proposal : {SmcProposal::prior, SmcProposal::optimal}) {
     for (const auto growth : {SmcGrowth::node, SmcGrowth::level}) {
-      for (const auto resampling : {SmcResampling::systematic, SmcResampling::multinomial}) {
+      for (const auto resampling : {Resampling::systematic, Resampling::multinomial}) {
         options.proposal = proposal;
         options.growth = growth;
         options.resampling = resampling;

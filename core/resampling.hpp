@@ -1,0 +1,21 @@
+// Resampling: how many copies each particle of a filter gets.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "random.hpp"
+
+namespace maptree {
+
+// systematic: as many equidistant points, with one random offset, as there are particles.
+// multinomial: every copy is drawn on its own.
+enum class Resampling { systematic, multinomial };
+
+// As many copies as weights, in all; on average each in proportion to its weight. The weights sum
+// to 1, up to rounding.
+void draw_copies(Resampling resampling, std::span<const double> weights, Random& random,
+                 std::vector<std::uint32_t>& copies);
+
+}  // namespace maptree
