@@ -17,6 +17,7 @@
 #include "mcmc.hpp"
 #include "monitor.hpp"
 #include "smc.hpp"
+#include "transitions.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

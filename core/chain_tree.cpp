@@ -3,6 +3,7 @@
 #include <cassert>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace maptree {
 
@@ -137,54 +138,57 @@ bool ChainTree::prune(Edit& edit, Id inner, Cost limit) {
 
 bool ChainTree::change(Edit& edit, Id inner, std::int32_t column, std::int32_t replaced, Cost limit,
                        Watch& watch) {
-  const Node& node = at(inner);
-  edit = {inner, column, {Id::none, Id::none}, cost_ - sum_below(inner)};
-  for (int side = 0; side < 2; ++side) {
-    const Id like = node.child[side];
+  edit = {inner, column, {take(), take()}, cost_ - sum_below(inner)};
+  if (copy_below(edit, replaced, limit, watch) && add_varying(edit, limit, watch)) return true;
+  drop(edit);
+  return false;
+}
+
+// Copies of the subtrees below a node for what are now its rows. Adds up what their nodes pay, but
+// for the number of varying columns, which takes longest to find.
+bool ChainTree::copy_below(Edit& edit, std::int32_t replaced, Cost limit, Watch& watch) {
+  copies_.clear();
+  for (const int side : {1, 0}) {
+    const Id like = at(edit.at).child[side];
     std::int32_t rule = at(like).column;
-    if (rule != leaf_column && rule == replaced) rule = node.column;
-    edit.child[side] = take();
-    if (!copy(edit.child[side], like, rule, inner, column, side, edit.cost, limit, watch)) {
-      drop(edit);
-      return false;
+    if (rule != leaf_column && rule == replaced) rule = at(edit.at).column;
+    copies_.push_back({edit.child[side], like, rule, edit.at, edit.column, side});
+  }
+  while (!copies_.empty()) {
+    const Copy copy = copies_.back();
+    copies_.pop_back();
+    if (!make_side(copy.id, copy.parent, copy.column, copy.side, watch)) return false;
+    Node& node = at(copy.id);
+    const bool is_inner = copy.rule != leaf_column;
+    if (is_inner && !node.divisible) return false;
+    edit.cost += is_inner ? posterior_->split(node.depth) : node.own;
+    if (edit.cost > limit) return false;
+    if (!is_inner) continue;
+    node.column = copy.rule;
+    for (const int side : {1, 0}) {
+      const Id like = at(copy.like).child[side];
+      node.child[side] = take();
+      copies_.push_back({node.child[side], like, at(like).column, copy.id, copy.rule, side});
     }
   }
-  for (const Id child : edit.child) {
-    if (add_varying(child, edit.cost, limit, watch)) continue;
-    drop(edit);
-    return false;
-  }
   return true;
 }
 
-bool ChainTree::copy(Id id, Id like, std::int32_t rule, Id parent, std::int32_t column, int side,
-                     Cost& sum, Cost limit, Watch& watch) {
-  if (!make_side(id, parent, column, side, watch)) return false;
-  Node& node = at(id);
-  if (rule == leaf_column) {
-    sum += node.own;
-    return sum <= limit;
-  }
-  sum += posterior_->split(node.depth);
-  if (sum > limit || !node.divisible) return false;
-  node.column = rule;
-  for (int s = 0; s < 2; ++s) {
-    const Id child_like = at(like).child[s];
-    node.child[s] = take();
-    if (!copy(node.child[s], child_like, at(child_like).column, id, rule, s, sum, limit, watch))
-      return false;
+// The rest of what the inner nodes pay.
+bool ChainTree::add_varying(Edit& edit, Cost limit, Watch& watch) {
+  open_.assign({edit.child[1], edit.child[0]});
+  while (!open_.empty()) {
+    const Id id = open_.back();
+    open_.pop_back();
+    if (is_leaf(id)) continue;
+    if (n_varying(id, watch) < 0) return false;
+    Node& node = at(id);
+    node.own = as_inner(node);
+    edit.cost += posterior_->log_columns(node.n_varying);
+    if (edit.cost > limit) return false;
+    open_.insert(open_.end(), {node.child[1], node.child[0]});
   }
   return true;
-}
-
-bool ChainTree::add_varying(Id id, Cost& sum, Cost limit, Watch& watch) {
-  if (is_leaf(id)) return true;
-  if (n_varying(id, watch) < 0) return false;
-  Node& node = at(id);
-  node.own = as_inner(node);
-  sum += posterior_->log_columns(node.n_varying);
-  return sum <= limit && add_varying(node.child[0], sum, limit, watch) &&
-         add_varying(node.child[1], sum, limit, watch);
 }
 
 void ChainTree::commit(const Edit& edit) {
@@ -222,17 +226,30 @@ void ChainTree::give_back(Id id) {
 }
 
 void ChainTree::give_back_below(Id id) {
-  for (Id& child : at(id).child) {
-    if (child == Id::none) continue;
-    give_back(child);
-    child = Id::none;
+  open_.assign(1, id);
+  while (!open_.empty()) {
+    Node& node = at(open_.back());
+    open_.pop_back();
+    for (Id& child : node.child) {
+      if (child == Id::none) continue;
+      open_.push_back(child);
+      free_.push_back(std::exchange(child, Id::none));
+    }
   }
 }
 
-Cost ChainTree::sum_below(Id id) const {
+Cost ChainTree::sum_below(Id id) {
   Cost sum;
-  for (const Id child : at(id).child)
-    if (child != Id::none) sum += at(child).own + sum_below(child);
+  open_.assign(1, id);
+  while (!open_.empty()) {
+    const Node& node = at(open_.back());
+    open_.pop_back();
+    for (const Id child : node.child) {
+      if (child == Id::none) continue;
+      sum += at(child).own;
+      open_.push_back(child);
+    }
+  }
   return sum;
 }
 
@@ -241,10 +258,10 @@ void ChainTree::list() {
   prunable_.clear();
   inner_.clear();
   lower_.clear();
-  path_.assign(1, root);
-  while (!path_.empty()) {
-    const Id id = path_.back();
-    path_.pop_back();
+  open_.assign(1, root);
+  while (!open_.empty()) {
+    const Id id = open_.back();
+    open_.pop_back();
     const Node& node = at(id);
     if (node.column == leaf_column) {
       if (node.divisible) growable_.push_back(id);
@@ -253,8 +270,7 @@ void ChainTree::list() {
     inner_.push_back(id);
     if (id != root) lower_.push_back(id);
     if (is_leaf(node.child[0]) && is_leaf(node.child[1])) prunable_.push_back(id);
-    path_.push_back(node.child[1]);
-    path_.push_back(node.child[0]);
+    open_.insert(open_.end(), {node.child[1], node.child[0]});
   }
 }
 
@@ -278,8 +294,8 @@ void ChainTree::write(std::vector<std::int32_t>& feature, std::vector<std::int64
 }
 
 bool ChainTree::is_ok() const {
-  Cost sum = at(root).own + sum_below(root);
-  bool ok = sum == cost_;
+  Cost sum;
+  bool ok = true;
   std::vector<Id> open = {root};
   std::size_t n = 0;
   while (!open.empty()) {
@@ -287,6 +303,7 @@ bool ChainTree::is_ok() const {
     const Node& node = at(id);
     open.pop_back();
     ++n;
+    sum += node.own;
     if (node.column == leaf_column) {
       ok = ok && node.own == as_leaf(node) && node.child[0] == Id::none;
       continue;
@@ -300,7 +317,7 @@ bool ChainTree::is_ok() const {
     for (std::size_t k = 0; k < node.counts.size(); ++k)
       ok = ok && node.counts[k] == at(node.child[0]).counts[k] + at(node.child[1]).counts[k];
   }
-  return ok && n + free_.size() == nodes_.size();
+  return ok && sum == cost_ && n + free_.size() == nodes_.size();
 }
 
 }  // namespace maptree

@@ -86,23 +86,28 @@ class ChainTree {
     std::vector<std::int64_t> counts;
   };
 
+  // One side of the parent's rows, with the rule and the children of another node.
+  struct Copy {
+    Id id, like;
+    std::int32_t rule;
+    Id parent;
+    std::int32_t column;
+    int side;
+  };
+
   [[nodiscard]] Node& at(Id id) { return nodes_[static_cast<std::size_t>(id)]; }
   [[nodiscard]] const Node& at(Id id) const { return nodes_[static_cast<std::size_t>(id)]; }
   [[nodiscard]] Id take();
   void give_back(Id id);
   void give_back_below(Id id);
-  [[nodiscard]] Cost sum_below(Id id) const;
+  [[nodiscard]] Cost sum_below(Id id);
   [[nodiscard]] Cost as_leaf(const Node& node) const;
   [[nodiscard]] Cost as_inner(const Node& node) const;
 
   // One side of the parent's rows as a leaf. False: no rows.
   bool make_side(Id id, Id parent, std::int32_t column, int side, Watch& watch);
-  // A copy of the subtree at `like` for one side of the parent's rows; adds up what its nodes pay,
-  // but for the number of varying columns.
-  bool copy(Id id, Id like, std::int32_t rule, Id parent, std::int32_t column, int side, Cost& sum,
-            Cost limit, Watch& watch);
-  // The rest: what the inner nodes below pay for the number of varying columns.
-  bool add_varying(Id id, Cost& sum, Cost limit, Watch& watch);
+  bool copy_below(Edit& edit, std::int32_t replaced, Cost limit, Watch& watch);
+  bool add_varying(Edit& edit, Cost limit, Watch& watch);
   void read(const Tree& tree);
   void list();
 
@@ -112,7 +117,8 @@ class ChainTree {
   std::vector<Id> free_;
   Cost cost_;
   std::vector<Id> growable_, prunable_, inner_, lower_;
-  std::vector<Id> path_;  // for list()
+  std::vector<Copy> copies_;  // that wait to be made
+  std::vector<Id> open_;      // nodes that wait: trees can be deeper than the stack
 };
 
 }  // namespace maptree

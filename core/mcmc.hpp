@@ -7,8 +7,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "moves.hpp"
+#include "posterior.hpp"
 #include "samples.hpp"
+#include "tree.hpp"
 
 namespace maptree {
 
@@ -25,17 +26,5 @@ struct McmcOptions {
 // Throws std::invalid_argument for options out of range and an initial tree that is not valid.
 McmcSamples sample_mcmc(const Dataset& data, const Prior& prior, const McmcOptions& options,
                         const Limits& limits, const SamplingMonitor& monitor = {});
-
-// One way that a move can take from a tree. A move that is impossible, or leads to a tree that is
-// not valid, stays where it is: the same tree, accepted with probability 0.
-struct Transition {
-  Tree tree;
-  double proposal_probability = 0;
-  double acceptance_probability = 0;
-};
-
-// Every way that a move can take: the exact transition row, for tests. Meant for tiny data.
-std::vector<Transition> mcmc_transitions(const Dataset& data, const Prior& prior, const Tree& from,
-                                         Move move);
 
 }  // namespace maptree

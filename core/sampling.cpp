@@ -38,7 +38,6 @@ void Sampling::write(Samples& samples) const {
   samples.trace = trace_;
   const SamplingProgress last = progress();
   const auto steps = static_cast<double>(last.steps);
-  if (!trace_.empty() && trace_.back()[1] > steps) samples.trace.back()[1] = steps;
   samples.trace.push_back({samples.seconds, steps, last.cost.nats()});
 }
 

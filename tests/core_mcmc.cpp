@@ -9,6 +9,7 @@
 #include "every_tree.hpp"
 #include "mcmc.hpp"
 #include "random.hpp"
+#include "transitions.hpp"
 
 using every_tree::dataset_of;
 using every_tree::Features;
