@@ -59,7 +59,8 @@ class MCMCTreeClassifier(SampledTreeClassifier[_core.McmcSamples]):
         single leaf. A Tree is over the binary tests of this fit.
     time_limit : float or None, default=None
         Seconds for all of ``fit``; the samples drawn until then are kept. A chain that has kept
-        none by then keeps the tree it is at.
+        none by then keeps the tree it is at. Trees that are kept are put together at the end, so
+        that hundreds of thousands of them overrun the limit; ``thin`` keeps fewer.
     encoder : "auto", BinaryEncoder or None, default="auto"
         How columns become binary tests, as in ``MAPTreeClassifier``.
     n_jobs : int or None, default=None

@@ -50,7 +50,8 @@ class SMCTreeClassifier(SampledTreeClassifier[_core.SmcSamples]):
         They are when the effective number of particles falls below this share of them; 0 to 1.
     time_limit : float or None, default=None
         Seconds for all of ``fit``. Nodes that are not decided by then become leaves, and the
-        weights are as they are: a rough picture only.
+        weights are as they are: a rough picture only. Particles are put together at the end, so
+        that hundreds of thousands of them overrun the limit.
     encoder : "auto", BinaryEncoder or None, default="auto"
         How columns become binary tests, as in ``MAPTreeClassifier``.
     n_jobs : int or None, default=None
