@@ -10,7 +10,8 @@
 // prune undo each other; change and swap undo themselves: q is symmetric, for what they choose
 // among (nodes, and V at a node whose rows stay) is the same before and after.
 //
-// What is drawn comes through `Choices`, so that a test can take every way instead of one.
+// What is drawn comes through `Choices` (below(n): one of n; exponential(): what is accepted), so
+// that a test can take every way instead of one.
 #pragma once
 
 #include <cmath>
@@ -23,9 +24,7 @@ namespace maptree {
 enum class Move { grow, prune, change, swap };
 inline constexpr std::size_t n_moves = 4;  // each equally likely
 
-// Choices of a chain: `below(n)` is one of n, `exponential()` decides what is accepted.
-//
-// What is proposed: nothing (a move may be impossible), or an edit of the tree.
+// An edit of the tree, or nothing.
 struct Proposal {
   ChainTree::Id at = ChainTree::Id::none;  // none: impossible
   std::int32_t column = ChainTree::leaf_column;

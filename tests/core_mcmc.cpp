@@ -94,24 +94,29 @@ struct Decided {
 
 TEST(every_move_keeps_detailed_balance) {
   std::size_t n_ways[4] = {};
-  for (const fuzz::Problem& problem : every_tree::tiny_problems()) {
+  std::vector<fuzz::Problem> problems = every_tree::tiny_problems();
+  for (const fuzz::Problem& problem : every_tree::random_problems(60, 300))
+    problems.push_back(problem);
+  for (const fuzz::Problem& problem : problems) {
     const maptree::Dataset data = dataset_of(problem);
     const maptree::Prior prior = fuzz::make_prior(problem);
     const std::vector<every_tree::Entry> states = every_tree::enumerate(problem.model);
     const double log_evidence = every_tree::log_evidence(problem.model);
-    std::map<Features, double> posterior;
+    std::map<Features, double> log_posterior;
     double total = 0;
-    for (const auto& state : states)
-      total += posterior[state.feature] = std::exp(-state.cost - log_evidence);
+    for (const auto& state : states) {
+      log_posterior[state.feature] = -state.cost - log_evidence;
+      total += std::exp(-state.cost - log_evidence);
+    }
     CHECK(std::abs(total - 1) < 1e-9);
-    CHECK_EQUAL(posterior.size(), states.size());
+    CHECK_EQUAL(log_posterior.size(), states.size());
 
     std::map<Features, Row> row[4];
     for (const auto& state : states) {
       for (const Move move : moves) {
         Row& to = row[static_cast<int>(move)][state.feature] =
             transition_row(data, prior, state.feature, move);
-        for (const auto& entry : to) CHECK(posterior.contains(entry.first));
+        for (const auto& entry : to) CHECK(log_posterior.contains(entry.first));
       }
     }
     const auto balanced = [&](Move forth, Move back) {
@@ -120,9 +125,11 @@ TEST(every_move_keeps_detailed_balance) {
           if (to == from) continue;
           ++n_ways[static_cast<int>(forth)];
           const double returning = probability(row[static_cast<int>(back)][to], from);
-          CHECK(p > 0 && std::abs(posterior[from] * p - posterior[to] * returning) < 1e-9);
-          // The absolute difference says little of improbable trees.
-          CHECK(std::abs(std::log(posterior[from] * p / (posterior[to] * returning))) < 1e-6);
+          const double there = log_posterior[from] + std::log(p);
+          const double back_again = log_posterior[to] + std::log(returning);
+          CHECK(std::abs(std::exp(there) - std::exp(back_again)) < 1e-9);
+          // That says little of improbable trees; but what is below 1e-300 is 0.
+          if (std::min(p, returning) > 1e-290) CHECK(std::abs(there - back_again) < 1e-6);
         }
       }
     };
@@ -134,13 +141,13 @@ TEST(every_move_keeps_detailed_balance) {
     // Grow and prune alone reach every tree, so this is the only stationary distribution.
     for (const auto& state : states) {
       if (state.feature.size() == 1) continue;
-      double down = 0;
-      for (const auto& [to, p] : row[static_cast<int>(Move::prune)][state.feature])
-        if (to.size() < state.feature.size()) down += p;
-      CHECK(down > 0);
+      std::size_t n_down = 0;
+      for (const auto& way : row[static_cast<int>(Move::prune)][state.feature])
+        n_down += way.first.size() < state.feature.size() ? 1 : 0;
+      CHECK(n_down > 0);
     }
   }
-  for (const std::size_t n : n_ways) CHECK(n > 10);
+  for (const std::size_t n : n_ways) CHECK(n > 1000);
 }
 
 TEST(swap_gives_both_children_the_rule_where_they_share_one) {
@@ -396,7 +403,7 @@ TEST(small_and_degenerate_problems_have_chains) {
       CHECK(std::abs(samples.forest.cost(t).nats() - expected) < 1e-6 * (1 + expected));
     }
   };
-  for (const std::size_t n_rows : {1u, 2u, 63u, 64u, 65u, 129u, 300u}) {
+  for (const std::size_t n_rows : {1u, 2u, 63u, 64u, 65u, 129u}) {
     for (const std::size_t n_columns : {0u, 1u, 5u, 70u}) {
       for (const std::size_t n_classes : {1u, 2u, 3u, 300u}) {
         fuzz::Problem problem;

@@ -197,8 +197,8 @@ TEST(a_filter_that_is_stopped_has_valid_trees) {
 
 TEST(small_and_degenerate_problems_have_particles) {
   fuzz::Random random(22);
-  for (const std::size_t n_rows : {1u, 2u, 64u, 65u, 300u}) {
-    for (const std::size_t n_columns : {0u, 1u, 5u, 70u}) {
+  for (const std::size_t n_rows : {1u, 2u, 64u, 65u, 129u}) {
+    for (const std::size_t n_columns : {0u, 1u, 5u, 33u}) {
       for (const std::size_t n_classes : {1u, 2u, 300u}) {
         fuzz::Problem problem;
         problem.model.rho.assign(n_classes, 5.0 / static_cast<double>(n_classes));

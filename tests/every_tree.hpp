@@ -122,6 +122,31 @@ inline double log_evidence(const brute_force::Solver& solver, const brute_force:
   return problems;
 }
 
+inline double n_trees(const brute_force::Solver& solver, const brute_force::Set& rows) {
+  double n = 1;
+  for (const std::size_t f : solver.varying(rows))
+    n += n_trees(solver, solver.side(rows, f, 0)) * n_trees(solver, solver.side(rows, f, 1));
+  return n;
+}
+
+// Random ones, of no more trees than this.
+[[nodiscard]] inline std::vector<fuzz::Problem> random_problems(std::size_t n, double most_trees) {
+  std::vector<fuzz::Problem> problems;
+  fuzz::Random random(77);
+  while (problems.size() < n) {
+    fuzz::Problem problem;
+    problem.model = fuzz::random_model(random, fuzz::Shape::tall);
+    for (double& r : problem.model.rho) r = random.log_uniform(0.1, 20);
+    problem.model.max_depth = -1;
+    problem.model.min_leaf = 1;
+    if (problem.model.n_columns() > 5) continue;
+    const brute_force::Solver solver(problem.model);
+    const double trees = n_trees(solver, solver.all());
+    if (trees > 1 && trees <= most_trees) problems.push_back(problem);
+  }
+  return problems;
+}
+
 [[nodiscard]] inline maptree::Dataset dataset_of(const fuzz::Problem& problem) {
   return fuzz::make_dataset(problem, {.rows = true, .columns = false});
 }
