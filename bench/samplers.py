@@ -43,7 +43,7 @@ class Variant:
 
 
 def variants(iterations: int, particles: int) -> dict[str, Variant]:
-    """Return what is measured; the published SMC uses the prior proposal."""
+    """Return what is measured."""
 
     def mcmc(n: int) -> Variant:
         model = MCMCTreeClassifier(n_samples=n, burn_in=0, n_chains=1)
