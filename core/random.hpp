@@ -17,8 +17,7 @@ namespace maptree {
 
 class Random {
  public:
-  // Streams of one seed start 2^64 / golden steps of splitmix64 apart in a space that is mixed
-  // twice: they share no state.
+  // Both are mixed before they meet: neighbouring seeds and streams have nothing in common.
   Random(std::uint64_t seed, std::uint64_t stream) {
     std::uint64_t at = mix(seed + step) ^ mix(mix(stream + 2 * step));
     for (std::uint64_t& word : state_) word = mix(at += step);
