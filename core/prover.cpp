@@ -188,7 +188,7 @@ Prover::Outcome Prover::raise(NodeId id, std::size_t depth, Cost target) {
         next = place;
         chosen = &split;
       }
-      return chosen != nullptr && split.fresh();  // all others come after it
+      return place > tried && split.fresh();  // all others come after it
     });
     least = std::min(least, node.rest);  // of those that were dropped
     node.lower = std::max(node.lower, std::min(node.upper, node.base + least));
@@ -231,6 +231,7 @@ Prover::Outcome Prover::raise_split(NodeId id, SplitRecord& split, std::size_t d
     if (!split.attached()) {
       if (!attach(node, split, depth)) return Outcome::stopped;
       if (node.solved()) return Outcome::reached;
+      assert(split.column == column);
     }
     StoreNode* child[2] = {&store_[split.child[0]], &store_[split.child[1]]};
     for (int side = 0; side < 2; ++side) split.lower[side] = child[side]->lower;
@@ -261,6 +262,7 @@ Prover::Outcome Prover::raise_split(NodeId id, SplitRecord& split, std::size_t d
     rows.assign_side(path_[depth], data_.column(column), side);
     const Outcome outcome = raise(next, depth + 1, goal);
     if (node.solved()) return Outcome::reached;  // by somebody else: the split may be gone
+    assert(split.column == column);
     if (outcome == Outcome::stopped) {
       if (split.attached()) split.lower[side] = std::max(split.lower[side], store_[next].lower);
       return outcome;
@@ -316,6 +318,7 @@ Prover::Outcome Prover::look(NodeId id, std::size_t depth) {
     desk_.out_of_expansions = stopped_ = true;
     return Outcome::stopped;
   }
+  assert(data_.key(path_[depth]) == node.key.rows);
   ++desk_.expansions;
   const Cost upper = node.upper;
   node.busy = true;

@@ -115,44 +115,38 @@ void Store::open(NodeId id, const Expansion& found) {
     }
   }
   at.lower = std::min(at.lower, at.upper);
+  assert(std::ranges::is_sorted(found.splits, {},
+                                [](const SplitBounds& split) { return place_of(split); }));
   if (at.n_splits > 0) {
     reopen(at, found);
     return;
   }
-  assert(
-      std::ranges::is_sorted(found.splits, {}, [](const auto& split) { return place_of(split); }));
   std::uint32_t block = no_cell;
-  for (const SplitBounds& split : found.splits) {
-    if (found.base + split.lower[0] + split.lower[1] >= at.upper) break;
-    SplitRecord& to = add_split(at, block);
-    to.column = split.column;
-    to.lower[0] = split.lower[0];
-    to.lower[1] = split.lower[1];
-  }
+  for (const SplitBounds& split : found.splits) add_split(at, block, split);
   if (at.n_splits == 0) at.lower = at.upper;
 }
 
-// Some splits were kept, and may have risen: they are merged with those that come back.
+// Other threads may stand on the splits that are there, so these stay where they are. Those that
+// come back may be lower: no split before them ends a walk any more.
 void Store::reopen(StoreNode& at, const Expansion& found) {
-  std::vector<SplitRecord> all;
-  for_each_split(at, [&](const SplitRecord& split) { all.push_back(split); });
   std::vector<std::uint32_t> there;
-  for (const SplitRecord& split : all) there.push_back(split.column);
+  for_each_split(at, [&](SplitRecord& split) {
+    there.push_back(split.column);
+    if (split.fresh()) split.forget_children();
+  });
   std::ranges::sort(there);
-  for (const SplitBounds& split : found.splits) {
-    if (found.base + split.lower[0] + split.lower[1] >= at.upper) break;
-    if (std::ranges::binary_search(there, split.column)) continue;
-    all.push_back({.lower = {split.lower[0], split.lower[1]}, .column = split.column});
-  }
-  std::ranges::sort(all, {}, [](const SplitRecord& split) { return place_of(split); });
-  free_chain(at.splits);
-  at.n_splits = 0;
-  std::uint32_t block = no_cell;
-  for (const SplitRecord& split : all) {
-    SplitRecord& to = add_split(at, block);
-    to = split;
-    to.next = no_cell;
-  }
+  std::uint32_t block = at.splits;
+  while (cell(block).splits->next != no_cell) block = cell(block).splits->next;
+  for (const SplitBounds& split : found.splits)
+    if (!std::ranges::binary_search(there, split.column)) add_split(at, block, split);
+}
+
+void Store::add_split(StoreNode& at, std::uint32_t& block, const SplitBounds& split) {
+  if (at.base + split.lower[0] + split.lower[1] >= at.upper) return;
+  SplitRecord& to = add_split(at, block);
+  to.column = split.column;
+  to.lower[0] = split.lower[0];
+  to.lower[1] = split.lower[1];
 }
 
 // `block` is the last one of the node's chain.

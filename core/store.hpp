@@ -39,7 +39,7 @@ struct SplitRecord {
 
   [[nodiscard]] Cost total() const { return lower[0] + lower[1]; }
   [[nodiscard]] bool attached() const { return child[0] != NodeId::none; }
-  // Never attached: its bounds are those of the expansion.
+  // Never attached, nor passed by those of a later expansion.
   [[nodiscard]] bool fresh() const { return child[1] == NodeId::none; }
   void forget_children() {
     child[0] = NodeId::none;
@@ -215,6 +215,7 @@ class Store {
   bool sweep(const std::function<bool(std::int64_t)>& stop);
   std::uint32_t new_cell();
   SplitRecord& add_split(StoreNode& node, std::uint32_t& block);
+  void add_split(StoreNode& node, std::uint32_t& block, const SplitBounds& split);
   void reopen(StoreNode& node, const Expansion& found);
   void free_chain(std::uint32_t& first);
 

@@ -138,6 +138,26 @@ TEST(a_search_in_little_memory_finds_the_optimum) {
   CHECK(n_ended > 20);
 }
 
+// Asserts in the prover say whether a thread still stands on the split and the rows it believes to,
+// whatever the others have dropped and found again.
+TEST(threads_in_little_memory_find_the_optimum) {
+  int n_ended = 0;
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    const Problem problem = noisy(100 + seed, 250, 24, 0.3);
+    Limits limits;
+    limits.max_expansions = 0;
+    const std::int64_t start = run(problem, limits).peak_bytes;
+    const Result usual = run(problem);
+    limits.max_expansions = 30 * usual.expansions;
+    limits.memory_bytes = start + (usual.peak_bytes - start) * 3 / 10;
+    limits.threads = 3;
+    const Result result = run(problem, limits);
+    CHECK(result.lower <= usual.upper && result.upper >= usual.upper);
+    if (result.status == Status::optimal) ++n_ended;
+  }
+  CHECK(n_ended > 6);
+}
+
 TEST(a_search_proves_depth_after_depth) {
   for (std::uint64_t seed = 0; seed < 4; ++seed) {
     const Problem problem = noisy(seed, 120, 12, 0.5);
