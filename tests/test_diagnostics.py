@@ -100,3 +100,8 @@ def test_where_nothing_can_be_said():
     stuck = diagnose(np.repeat([[0.0], [1.0]], 10, axis=1))
     assert math.isinf(stuck.r_hat)
     assert stuck.ess <= 5
+
+
+def test_what_cannot_be_told_is_said_in_words():
+    text = str(diagnose(np.zeros((4, 3))))
+    assert text == "Nothing can be told from 12 draws (4 chains): too few, or all the same."

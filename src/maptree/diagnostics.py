@@ -53,6 +53,9 @@ class Diagnostics:
 
     def __str__(self) -> str:
         chains = "1 chain" if self.n_chains == 1 else f"{self.n_chains} chains"
+        if math.isnan(self.r_hat):
+            draws = f"{self.n_chains * self.n_draws:,} draws ({chains})"
+            return f"Nothing can be told from {draws}: too few, or all the same."
         return (
             f"R-hat {self.r_hat:.3f}, effective sample size {self.ess:,.0f} of "
             f"{self.n_chains * self.n_draws:,} draws ({chains})."

@@ -98,7 +98,8 @@ class MCMCTreeClassifier(SampledTreeClassifier[_core.McmcSamples]):
         Of each chain's tree after every iteration. If a limit came first, as many columns as the
         farthest chain has iterations, and NaN where others are behind.
     acceptance_ : dict
-        For the moves "grow", "prune", "change" and "swap": proposed, accepted, rate.
+        For the moves "grow", "prune", "change" and "swap": proposed, accepted, rate. A change
+        to the test that is there already counts as accepted.
     status_ : str
         ``complete``, ``time_limit`` or ``interrupted``.
     feature_importances_ : float64 array (n_features_in_,)
