@@ -1,4 +1,4 @@
-"""The generated tic-tac-toe boards."""
+"""The generated tic-tac-toe boards, and the real files where they are there."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from maptree.datasets import load_tic_tac_toe
+from maptree.datasets import CP4IM_SETS, load_tic_tac_toe
+from maptree.datasets.cp4im_sets import checksum
+from maptree.datasets.formats import parse
+from mirror import dense, items
 
 LINES = ["012", "345", "678", "036", "147", "258", "048", "246"]
 
@@ -52,3 +55,14 @@ def test_it_is_frozen():
     boards = load_tic_tac_toe()
     with pytest.raises(dataclasses.FrozenInstanceError):
         boards.target = boards.target + 1
+
+
+@pytest.mark.parametrize("known", CP4IM_SETS, ids=lambda known: known.name)
+def test_the_real_files_are_those_of_the_checksums_in_both_formats(known, cp4im):
+    X, y = cp4im(known.name)
+    assert X.shape == (known.rows, known.columns)
+    table = np.column_stack([y.astype(np.uint8), X])
+    assert checksum(table) == known.sha256
+    if known.rows <= 1000:  # the others take a while to be written as text
+        assert checksum(parse(items(table))) == known.sha256
+        assert checksum(parse(dense(table))) == known.sha256

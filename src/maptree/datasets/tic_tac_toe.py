@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import NDArray
+
+from maptree.datasets.dataset import Dataset
 
 _BLANK, _O, _X = 0, 1, 2
 _PLAYER = {_BLANK: "blank", _O: "o", _X: "x"}
@@ -22,16 +21,6 @@ _LINES = (
 )
 
 Board = tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Dataset:
-    """A table with its labels and the words for both."""
-
-    data: NDArray[np.uint8]
-    target: NDArray[np.int64]
-    feature_names: list[str]
-    target_names: list[str]
 
 
 def load_tic_tac_toe() -> Dataset:
