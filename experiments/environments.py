@@ -1,0 +1,25 @@
+"""The Python environments that systems live in.
+
+Peers have one of their own: what they need must not decide what this library is tried with, and
+`make test` must not wait for a peer to be compiled.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+MAIN = "main"
+PEERS = "peers"
+REMEDY = {MAIN: "make paper", PEERS: "make peers"}  # what builds them
+
+
+def python_of(environment: str) -> Path:
+    """Return the interpreter of an environment; it may not exist."""
+    if environment == MAIN:
+        return Path(sys.executable)
+    folder = Path(os.environ.get("MAPTREE_PEERS") or ROOT / ".venv-peers")
+    return folder / "bin" / "python"
