@@ -6,6 +6,9 @@
 #   make lint    ruff, mypy, clang-format       make format   apply them
 #   make fuzz    random problems until one fails (Ctrl-C stops)
 #   make bench   measure on the sets in $MAPTREE_DATA, ARGS="--limit 10" (bench/README.md)
+#   make paper   the paper's experiments on all systems, figures and report in build/paper
+#                (experiments/README.md); BUDGET=full FAMILY=speed SETS="vote lymph" JOBS=4 DASK=tcp://...
+#   make peers   only the environment of the systems that we are compared with
 #   make dist    an sdist and a wheel, tried in an empty environment
 #   make clean   remove everything that was made
 
@@ -19,7 +22,15 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # PEP 735 groups of pyproject.toml, read with the standard library: old pips do not know them.
 GROUP = $(shell $(PYTHON) -c "import tomllib; print(*('\"%s\"' % r for r in tomllib.load(open('pyproject.toml', 'rb'))['dependency-groups']['$(1)']))")
 
-.PHONY: demo test test-core test-threads lint format fuzz dist bench clean
+# The peers' environment: their requirements must not decide what we are tested with.
+PEERS := .venv-peers
+PEERS_INSTALL := $(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check
+
+FAMILY ?= all
+BUDGET ?= quick
+RESULTS ?= build/paper
+
+.PHONY: demo test test-core test-threads lint format fuzz dist bench paper peers clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built
@@ -42,7 +53,11 @@ $(VENV)/.built: $(VENV)/.build $(CORE) CMakeLists.txt pyproject.toml
 	touch $@
 
 $(VENV)/.test: $(VENV)/.build pyproject.toml
-	$(PIP_INSTALL) $(call GROUP,test)
+	$(PIP_INSTALL) $(call GROUP,test) $(call GROUP,experiments)
+	touch $@
+
+$(VENV)/.experiments: $(VENV)/.build pyproject.toml
+	$(PIP_INSTALL) $(call GROUP,experiments)
 	touch $@
 
 $(VENV)/.lint: $(VENV)/.build pyproject.toml
@@ -93,5 +108,28 @@ dist: $(VENV)/.build
 bench: $(VENV)/.built
 	$(BIN)/python bench/bench.py $(ARGS)
 
+paper: $(VENV)/.built $(VENV)/.experiments peers
+	$(BIN)/python -m experiments run --results $(RESULTS) --family $(FAMILY) --budget $(BUDGET) \
+	  $(if $(SETS),--sets $(SETS)) $(if $(JOBS),--jobs $(JOBS)) $(if $(DASK),--dask $(DASK))
+	$(BIN)/python -m experiments figures --results $(RESULTS)
+	$(BIN)/python -m experiments report --results $(RESULTS)
+
+peers: $(PEERS)/.built
+
+# One by one: a peer that cannot be installed costs only its own rows, which then say so.
+$(PEERS)/.packages: experiments/peers.txt pyproject.toml
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS_INSTALL) $(call GROUP,build)
+	sed 's/ *#.*//; /^$$/d' experiments/peers.txt | while read -r peer; do \
+	  $(PEERS_INSTALL) --constraint experiments/peers.txt "$$peer" < /dev/null || \
+	  echo "$$peer cannot be installed. The others go on; rm -r $(PEERS) to try again."; done
+	touch $@
+
+# The child that runs a peer also reads the data and scores the tree, so it needs this library.
+$(PEERS)/.built: $(PEERS)/.packages $(CORE) CMakeLists.txt pyproject.toml
+	$(PEERS_INSTALL) --constraint experiments/peers.txt --no-build-isolation \
+	  -Cbuild-dir=build/peers -e .
+	touch $@
+
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
