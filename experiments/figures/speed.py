@@ -1,0 +1,164 @@
+"""Speed: log posterior of the best tree against time, one panel a set."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from experiments.curves import LABELS, Point, curve, sets_of
+from experiments.figures.sheet import GREY, SYSTEM_COLOURS, Sheet, mark_missing
+from experiments.markdown import interval, number, seconds, table
+from experiments.results import Results, Rows, shortfall
+
+FIRST = 4  # the paper shows the first four sets in the text, the others in its appendix
+MARKERS = {"maptree": "o", "maptree-paper": "s", "mcmc": "^", "smc": "D"}
+CAPTION = (
+    "Log posterior (nats, higher is better) of the best tree against seconds of `fit`. MAPTree as "
+    "built and in paper mode: runs of 10, 30, 100, ... 100,000 expansions, and one of {run:g} s, "
+    "which limits the others, too. MCMC: 10, 30, ... 1000 iterations of one chain. SMC: 10, 30, "
+    "... 1000 particles. Samplers: mean over seeds 42 to 51 with its bootstrapped 95% interval, "
+    "seconds averaged. A star: proved optimal. All systems are this library's, on one core."
+)
+
+
+def sheets(results: Results) -> list[Sheet]:
+    """Return the figure of the first four sets and that of the others."""
+    rows = results.of("speed")
+    names = sets_of(rows)
+    made = [_sheet(results, rows, names[:FIRST], "speed-main", "Speed, first four sets")]
+    if names[FIRST:]:
+        made.append(_sheet(results, rows, names[FIRST:], "speed-others", "Speed, other sets"))
+    return made
+
+
+def _sheet(results: Results, rows: Rows, names: list[str], file: str, title: str) -> Sheet:
+    curves = {name: {system: curve(rows, system, name) for system in LABELS} for name in names}
+    return Sheet(
+        name=file,
+        title=title,
+        caption=CAPTION.format(run=results.budget.long_run),
+        picture=_picture(curves, columns=2 if len(names) <= FIRST else 3),
+        tables=[_summary(curves)],
+        details=[_details(curves)],
+    )
+
+
+def _picture(curves: dict[str, dict[str, list[Point]]], columns: int) -> Figure:
+    lines = math.ceil(len(curves) / columns)
+    columns = min(columns, len(curves))
+    figure = Figure(figsize=(3.4 * columns + 0.4, 2.7 * lines + 0.9), layout="constrained")
+    axes = figure.subplots(lines, columns, squeeze=False).ravel()
+    for axis, (name, systems) in zip(axes, curves.items(), strict=False):
+        _panel(axis, name, systems)
+    for axis in axes[len(curves) :]:
+        axis.set_visible(False)
+    for axis in axes[max(0, len(curves) - columns) : len(curves)]:
+        axis.set_xlabel("seconds")
+    figure.supylabel("log posterior of the best tree", fontsize="medium")
+    figure.legend(handles=_legend(curves), loc="outside lower center", ncols=5)
+    return figure
+
+
+def _legend(curves: dict[str, dict[str, list[Point]]]) -> list[Line2D]:
+    """Every system, one without any result too, and the star."""
+    handles = []
+    for system, label in LABELS.items():
+        points = [point for systems in curves.values() for point in systems[system]]
+        if not any(point.value for point in points):
+            label = f"{label} (no result)"
+        handles.append(Line2D([], [], label=label, **_line(system)))
+    proved = {"marker": "*", "markersize": 11, "linestyle": "none", "color": GREY}
+    return [*handles, Line2D([], [], label="proved optimal", **proved)]
+
+
+def _line(system: str) -> dict[str, Any]:
+    return {
+        "color": SYSTEM_COLOURS[system],
+        "marker": MARKERS[system],
+        "markersize": 4,
+        "linewidth": 1.4,
+    }
+
+
+def _panel(axis: Axes, name: str, systems: dict[str, list[Point]]) -> None:
+    notes = []
+    for system, points in systems.items():
+        shown = sorted(
+            (point for point in points if point.value is not None),
+            key=lambda point: point.seconds,
+        )
+        colour = SYSTEM_COLOURS[system]
+        if shown:
+            at = [point.seconds for point in shown]
+            axis.plot(at, [point.value.value for point in shown], **_line(system))
+            axis.fill_between(
+                at,
+                [point.value.low for point in shown],
+                [point.value.high for point in shown],
+                color=colour,
+                alpha=0.2,
+                linewidth=0,
+            )
+            _star(axis, shown, colour)
+        why = shortfall([row for point in points for row in point.rows])
+        if why:
+            notes.append(f"{LABELS[system]}: {why}")
+    axis.set_xscale("log")
+    axis.set_title(name, loc="left", fontweight="bold", pad=6 + 10 * len(notes))
+    mark_missing(axis, notes)
+
+
+def _star(axis: Axes, shown: list[Point], colour: str) -> None:
+    proved = [p for p in shown if any(row["status"] == "optimal" for row in p.rows)]
+    if proved:
+        first = proved[0]
+        axis.plot(
+            [first.seconds],
+            [first.value.value],
+            marker="*",
+            markersize=13,
+            color=colour,
+            markeredgecolor="white",
+            linestyle="none",
+            zorder=5,
+        )
+
+
+def _summary(curves: dict[str, dict[str, list[Point]]]) -> str:
+    """The last point of each system: what its largest setting comes to."""
+    header = ["set"]
+    for label in LABELS.values():
+        header += [label, "s", "runs"]
+    lines = []
+    for name, systems in curves.items():
+        line = [name]
+        for points in systems.values():
+            last = points[-1]
+            value = number(last.value and last.value.value, 3)
+            runs = f"{sum(p.count for p in points)}/{sum(len(p.rows) for p in points)}"
+            line += [value, seconds(last.seconds), runs]
+        lines.append(line)
+    return (
+        "Log posterior and seconds of the largest setting of each system (mean over seeds); runs "
+        "with a result, of all its settings.\n\n" + table(header, lines)
+    )
+
+
+def _details(curves: dict[str, dict[str, list[Point]]]) -> str:
+    header = ["set", "system", "setting", "runs", "mean s", "mean log posterior", "no result"]
+    lines = []
+    for name, systems in curves.items():
+        for system, points in systems.items():
+            for point in points:
+                setting = "by time" if point.setting is None else number(point.setting, 0)
+                runs = f"{point.count}/{len(point.rows)}"
+                value = interval(point.value, 3)
+                why = shortfall(point.rows) or "-"
+                lines.append(
+                    [name, LABELS[system], setting, runs, seconds(point.seconds), value, why]
+                )
+    return table(header, lines, words=2)
