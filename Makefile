@@ -108,11 +108,12 @@ dist: $(VENV)/.build
 bench: $(VENV)/.built
 	$(BIN)/python bench/bench.py $(ARGS)
 
+paper: OPTIONS = --results $(RESULTS) --budget $(BUDGET) $(if $(SETS),--sets $(SETS))
 paper: $(VENV)/.built $(VENV)/.experiments peers
-	$(BIN)/python -m experiments run --results $(RESULTS) --family $(FAMILY) --budget $(BUDGET) \
-	  $(if $(SETS),--sets $(SETS)) $(if $(JOBS),--jobs $(JOBS)) $(if $(DASK),--dask $(DASK))
-	$(BIN)/python -m experiments figures --results $(RESULTS)
-	$(BIN)/python -m experiments report --results $(RESULTS)
+	$(BIN)/python -m experiments run $(OPTIONS) --family $(FAMILY) \
+	  $(if $(JOBS),--jobs $(JOBS)) $(if $(DASK),--dask $(DASK))
+	$(BIN)/python -m experiments figures $(OPTIONS)
+	$(BIN)/python -m experiments report $(OPTIONS)
 
 peers: $(PEERS)/.built
 

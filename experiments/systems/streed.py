@@ -16,6 +16,7 @@ from maptree import Tree
 
 PACKAGES = ("pystreed",)
 NO_LIMIT = 1e9  # seconds: it has a limit by default
+RHO = 2.5
 OBJECTIVES = {
     "accuracy": {"optimization_task": "accuracy"},
     "bayes": {"optimization_task": "accuracy-flex", "accuracy_objective": "bayes"},
@@ -24,6 +25,8 @@ OBJECTIVES = {
 
 def fit(X: Any, y: Any, params: dict[str, Any], seed: int | None, limit: float | None) -> Fitted:
     """Search; ``params``: depth, and objective ("accuracy" by default)."""
+    if params.get("rho", RHO) != RHO:
+        raise ValueError(f"its rho is {RHO} and cannot be {params['rho']}")
     objective = OBJECTIVES[params.get("objective", "accuracy")]
     seconds = NO_LIMIT if limit is None else limit
     model = STreeDClassifier(max_depth=params["depth"], time_limit=seconds, **objective)

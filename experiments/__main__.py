@@ -1,0 +1,161 @@
+"""Run the paper's experiments, draw its figures, write the report.
+
+    python -m experiments run --family speed --budget quick
+    python -m experiments figures
+    python -m experiments report
+
+A run computes only what has no row yet, and stores each row when it is there: stop it with Ctrl-C
+or in any other way, start it again, and it goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from pathlib import Path
+
+from experiments.budgets import BUDGETS
+from experiments.cells import Cell
+from experiments.families import FAMILIES, cells
+from experiments.progress import Watch
+from experiments.run import missing, run, summary
+from experiments.store import Store
+from experiments.systems import MODULES
+
+
+def main() -> int:
+    """Do what the command line says."""
+    options = _read_options()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as gentle as Ctrl-C
+    options.results.mkdir(parents=True, exist_ok=True)
+    with Store(options.results / "results.sqlite") as store:
+        status: int = options.command(options, store)
+    return status
+
+
+def _run(options: argparse.Namespace, store: Store) -> int:
+    families = FAMILIES if options.family == "all" else (options.family,)
+    wanted = [cell for family in families for cell in cells(family, options.budget, options.sets)]
+    if options.systems is not None:
+        wanted = [cell for cell in wanted if cell.system in options.systems]
+    left = missing(wanted, store, options.retry)
+    keys = {cell.key for cell in wanted}
+    print(f"{len(keys)} cells, {len(keys) - len(left)} of them done before", file=sys.stderr)
+    try:
+        _compute(left, options, store)
+    except (OSError, ValueError) as error:
+        print(f"Not run: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("Interrupted. What was finished is stored; run it again to go on.", file=sys.stderr)
+        return 130
+    finally:
+        print(summary([row for row in store.load() if row["key"] in keys]))
+    return 0
+
+
+def _compute(left: list[Cell], options: argparse.Namespace, store: Store) -> None:
+    if not left:
+        return
+    if options.dask is None:
+        from experiments.local import rows_from_here
+
+        with Watch(left, options.jobs) as watch:
+            run(left, store, lambda todo: rows_from_here(todo, options.jobs), watch.row)
+        return
+
+    from distributed import Client
+
+    from experiments.cluster import check_workers, rows_from_cluster
+
+    with Client(options.dask, timeout=10) as client:
+        workers = check_workers(client)
+        print(f"{workers} workers at {options.dask}", file=sys.stderr)
+        with Watch(left, workers) as watch:
+            run(left, store, lambda todo: rows_from_cluster(todo, client), watch.row)
+
+
+def _figures(options: argparse.Namespace, store: Store) -> int:
+    from experiments.figures import draw
+
+    draw(store.load(), options.results, options.budget, options.sets)
+    return 0
+
+
+def _report(options: argparse.Namespace, store: Store) -> int:
+    from experiments.report import write
+
+    write(store.load(), options.results, options.budget, options.sets)
+    return 0
+
+
+def _read_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m experiments",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(required=True, metavar="run | figures | report")
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument(
+        "--results",
+        type=Path,
+        default=Path("build/paper"),
+        metavar="DIR",
+        help="folder of results.sqlite, figures/ and report.md (build/paper)",
+    )
+    common.add_argument(
+        "--budget",
+        choices=BUDGETS,
+        default="quick",
+        help="quick: half an hour on two cores; minute: the same with 60 s a run in the speed "
+        "family; full: the paper's own, days (quick)",
+    )
+    common.add_argument(
+        "--sets", nargs="+", metavar="NAME", help="only these sets; all that are found by default"
+    )
+
+    runs = commands.add_parser("run", parents=[common], help="compute the rows that are missing")
+    runs.set_defaults(command=_run)
+    runs.add_argument(
+        "--family", choices=("all", *FAMILIES), default="all", help="which experiment (all)"
+    )
+    runs.add_argument(
+        "--systems",
+        nargs="+",
+        metavar="NAME",
+        choices=tuple(MODULES),
+        help=f"only these of {', '.join(MODULES)}",
+    )
+    runs.add_argument(
+        "--jobs", type=int, default=_cores(), metavar="N", help="cells at a time (all cores)"
+    )
+    runs.add_argument(
+        "--dask",
+        metavar="ADDRESS",
+        help="compute on the Dask cluster of this scheduler, such as tcp://10.0.0.1:8786",
+    )
+    runs.add_argument(
+        "--retry", action="store_true", help="compute time-outs, crashes and errors anew"
+    )
+
+    commands.add_parser(
+        "figures", parents=[common], help="draw all figures that the rows suffice for"
+    ).set_defaults(command=_figures)
+    commands.add_parser(
+        "report", parents=[common], help="write report.md from the rows"
+    ).set_defaults(command=_report)
+    options = parser.parse_args()
+    if getattr(options, "jobs", 1) < 1:
+        parser.error(f"--jobs {options.jobs}: pass a number of at least 1")
+    return options
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
