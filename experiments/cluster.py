@@ -5,12 +5,15 @@ future of its own: if a worker dies, the scheduler gives its cells to another, a
 workers die again and again gets a row that says so.
 
 Workers need this folder on their path, the same environments, and the data:
-`PYTHONPATH=. .venv/bin/dask worker ADDRESS --nthreads 1` in a clone of the repository.
+`PYTHONPATH=. .venv/bin/dask worker ADDRESS --nthreads 1` in a clone of the repository. The
+scheduler needs nothing of ours: cells and rows travel as plain text and dictionaries.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator
+from dataclasses import asdict
+from typing import Any
 
 from distributed import Client, KilledWorker, as_completed
 
@@ -20,15 +23,26 @@ from experiments.sandbox import Sandboxes
 _sandboxes = Sandboxes()  # of a worker: it lives as long as the worker does
 
 
-def evaluate_on_worker(cell: Cell) -> Row:
+def evaluate_here(cell: str) -> dict[str, Any]:
     """Compute a cell in the sandbox of this worker's thread."""
-    return _sandboxes.run(cell)
+    return asdict(_sandboxes.run(Cell.from_json(cell)))
+
+
+def _on_worker(cell: str | None) -> dict[str, Any] | None:
+    from experiments import cluster
+
+    return None if cell is None else cluster.evaluate_here(cell)
+
+
+# What is said to be of the main program is sent as code, not as a name to import: the scheduler
+# looks at it, too, and would have to find us.
+_on_worker.__module__ = "__main__"
 
 
 def check_workers(client: Client) -> int:
     """Return how many cells are computed at a time; ValueError if workers cannot find us."""
     try:
-        client.run(_find)
+        client.run(_on_worker, None)
     except ModuleNotFoundError as error:
         raise ValueError(
             f"a worker says: {error}. Start workers in a clone of this repository, with "
@@ -37,20 +51,15 @@ def check_workers(client: Client) -> int:
     return sum(client.nthreads().values())
 
 
-def _find() -> None:
-    """Nothing to do: that it is found on the worker is enough."""
-
-
 def rows_from_cluster(cells: list[Cell], client: Client) -> Generator[Row]:
     """Yield rows as they finish, one a cell whatever happens to workers."""
-    keys = [f"{cell.system}-{cell.key}" for cell in cells]
-    # Not in batches: a batch that is under way on a worker would be lost as one.
-    futures = client.map(evaluate_on_worker, cells, key=keys)
-    cell_of = dict(zip(keys, cells, strict=True))
+    cell_of = {f"{cell.system}-{cell.key}": cell for cell in cells}
+    texts = [cell.to_json() for cell in cells]
+    futures = client.map(_on_worker, texts, key=list(cell_of))
     try:
         for future in as_completed(futures):
             try:
-                row = future.result()
+                row = Row(**future.result())
             except KilledWorker as error:
                 row = Row.of(cell_of[future.key], "crash", f"its Dask workers died: {error}")
             yield row

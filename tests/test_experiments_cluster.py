@@ -26,7 +26,6 @@ class Cluster:
     def __init__(self, stack: ExitStack, folder, workers: int, failures: int) -> None:
         self._stack = stack
         self._variables = os.environ | {
-            "PYTHONPATH": faulty.path(),
             "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": str(failures),
         }
         self._file = folder / "scheduler.json"
@@ -47,9 +46,12 @@ class Cluster:
 
     def _start(self, program: str, *arguments: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", f"distributed.cli.{program}", *arguments]
+        # The scheduler does not find us, and need not.
+        found = {"PYTHONPATH": faulty.path() if program == "dask_worker" else ""}
         process = subprocess.Popen(
             [*command, "--scheduler-file", str(self._file)],
-            env=self._variables,
+            cwd=self._file.parent,
+            env=self._variables | found,
             stderr=subprocess.DEVNULL,
         )
         self._stack.callback(process.wait)
