@@ -18,11 +18,13 @@ from pathlib import Path
 
 from experiments.budgets import BUDGETS
 from experiments.cells import Cell
+from experiments.data import available
 from experiments.families import FAMILIES, cells
 from experiments.progress import Watch
 from experiments.run import missing, run, summary
 from experiments.store import Store
 from experiments.systems import MODULES
+from maptree.datasets import CP4IM_SETS, DatasetNotFoundError, load_cp4im
 
 
 def main() -> int:
@@ -37,7 +39,8 @@ def main() -> int:
 
 def _run(options: argparse.Namespace, store: Store) -> int:
     families = FAMILIES if options.family == "all" else (options.family,)
-    wanted = [cell for family in families for cell in cells(family, options.budget, options.sets)]
+    sets = [] if families == ("synthetic",) else _sets(options.sets)
+    wanted = [cell for family in families for cell in cells(family, options.budget, sets)]
     if options.systems is not None:
         wanted = [cell for cell in wanted if cell.system in options.systems]
     left = missing(wanted, store, options.retry)
@@ -54,6 +57,24 @@ def _run(options: argparse.Namespace, store: Store) -> int:
     finally:
         print(summary([row for row in store.load() if row["key"] in keys]))
     return 0
+
+
+def _sets(asked: list[str] | None) -> list[str]:
+    """Return the sets to run on. They are fetched here, once, and not by every process."""
+    if asked is None:
+        present, absent = available()
+    else:
+        present, absent = [], {}
+        for name in asked:
+            try:
+                load_cp4im(name)
+            except DatasetNotFoundError as error:
+                absent[name] = str(error)
+            else:
+                present.append(name)
+    if absent:
+        print(f"Without {', '.join(absent)}. {next(iter(absent.values()))}", file=sys.stderr)
+    return present
 
 
 def _compute(left: list[Cell], options: argparse.Namespace, store: Store) -> None:
@@ -114,7 +135,11 @@ def _read_options() -> argparse.Namespace:
         "family; full: the paper's own, days (quick)",
     )
     common.add_argument(
-        "--sets", nargs="+", metavar="NAME", help="only these sets; all that are found by default"
+        "--sets",
+        nargs="+",
+        metavar="NAME",
+        choices=[known.name for known in CP4IM_SETS],
+        help="only these sets; all that are found by default",
     )
 
     runs = commands.add_parser("run", parents=[common], help="compute the rows that are missing")

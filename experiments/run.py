@@ -45,5 +45,6 @@ def summary(rows: list[dict[str, Any]]) -> str:
         numbers = (f"{counts[system, outcome] or '-':>8}" for outcome in OUTCOMES)
         lines.append(" ".join([f"{system:16}", *numbers]))
     for (system, outcome, reason), count in reasons.most_common(20):
-        lines.append(f"{count} x {system} {outcome}: {reason}")
+        first = str(reason).partition("\n")[0]
+        lines.append(f"{count} x {system} {outcome}: {first}")
     return "\n".join(lines)

@@ -29,17 +29,12 @@ class Cluster:
             "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": str(failures),
         }
         self._file = folder / "scheduler.json"
-        self._start("dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
+        local = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard")
+        scheduler = self._start("dask_scheduler", *local)
         while not self._file.exists():
+            assert scheduler.poll() is None
             time.sleep(0.05)
-        alone = (
-            "--nthreads",
-            "1",
-            "--no-nanny",
-            "--no-dashboard",
-            "--local-directory",
-            str(folder),
-        )
+        alone = ("--nthreads", "1", "--no-nanny", "--no-dashboard")
         self.workers = [self._start("dask_worker", *alone) for _ in range(workers)]
         self.client = stack.enter_context(Client(scheduler_file=str(self._file), timeout=60))
         self.client.wait_for_workers(workers, timeout=60)

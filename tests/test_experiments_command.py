@@ -47,6 +47,7 @@ def test_a_second_run_finds_everything_done(command, tmp_path, capsys):
         (["run", "--jobs", "0"], "at least 1"),
         (["run", "--family", "cooking"], "invalid choice: 'cooking'"),
         (["run", "--systems", "oracle"], "invalid choice: 'oracle'"),
+        (["run", "--sets", "atlantis"], "invalid choice: 'atlantis'"),
         (["run", "--budget", "endless"], "invalid choice: 'endless'"),
     ],
 )
