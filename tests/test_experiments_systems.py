@@ -11,7 +11,7 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 import faulty
-from experiments import systems
+from experiments import evaluate, systems
 from experiments.cells import Cell
 from experiments.environments import PEERS, python_of
 from experiments.sandbox import Sandbox
@@ -55,6 +55,13 @@ def test_the_tree_has_its_training_counts(system, boards):
     assert tree.counts[0].tolist() == [332, 626]
     assert 0 < fitted.seconds < 10
     json.dumps([fitted.trace, fitted.extra, fitted.status], allow_nan=False)
+
+
+@pytest.mark.parametrize("system", HERE)
+def test_it_warms_up_without_trouble(system):
+    module = systems.load(system)
+    assert module.WARM_UP is not None
+    evaluate._warm_up(module)
 
 
 @pytest.mark.parametrize("system", BAYESIAN)

@@ -1,7 +1,8 @@
 """The systems that are compared, one module each.
 
 A module has `fit(X, y, params, seed, limit) -> Fitted` and imports its package at the top: where
-that fails the system is missing. `PACKAGES` names what its rows give versions of.
+that fails the system is missing. `PACKAGES` names what its rows give versions of, `WARM_UP` has the
+parameters of a fit on a tiny table that comes before the first one that counts.
 
 To add one: write the module, name it in `MODULES`, and if it needs packages of its own, name them
 in peers.txt and the system in `OF_PEERS`.

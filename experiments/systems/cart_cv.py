@@ -12,6 +12,7 @@ from experiments.systems.cart import convert
 from experiments.systems.fitted import Fitted
 
 PACKAGES = ("scikit-learn",)
+WARM_UP: dict[str, Any] = {}
 GRID = {
     "max_depth": [1, 2, 3, 4, 5, 6, 8, 10, None],
     "min_samples_leaf": [1, 2, 5, 10, 20],

@@ -12,6 +12,7 @@ from experiments.systems.fitted import Fitted, Split, tree_of
 from maptree import Tree
 
 PACKAGES = ("pydl8.5",)
+WARM_UP: dict[str, Any] = {"depth": 2}
 
 
 def fit(X: Any, y: Any, params: dict[str, Any], seed: int | None, limit: float | None) -> Fitted:

@@ -16,6 +16,7 @@ from experiments.systems.fitted import Fitted, Split, tree_of
 from maptree import Tree
 
 PACKAGES = ("gosdt",)
+WARM_UP: dict[str, Any] = {"regularization": 0.1}
 
 
 def fit(X: Any, y: Any, params: dict[str, Any], seed: int | None, limit: float | None) -> Fitted:

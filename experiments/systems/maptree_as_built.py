@@ -9,6 +9,7 @@ from experiments.systems.fitted import Fitted, finite
 from maptree import MAPTreeClassifier
 
 PACKAGES = ("maptree",)
+WARM_UP: dict[str, Any] = {}
 
 
 def fit(X: Any, y: Any, params: dict[str, Any], seed: int | None, limit: float | None) -> Fitted:

@@ -17,6 +17,7 @@ from maptree import Tree, _core
 from maptree.prior import read_prior
 
 PACKAGES = ("maptree",)
+WARM_UP: dict[str, Any] = {}
 
 
 def fit(X: Any, y: Any, params: dict[str, Any], seed: int | None, limit: float | None) -> Fitted:

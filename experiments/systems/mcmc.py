@@ -9,6 +9,7 @@ from experiments.systems.sampler import fit_sampler
 from maptree import MCMCTreeClassifier
 
 PACKAGES = ("maptree",)
+WARM_UP: dict[str, Any] = {"iterations": 10}
 
 
 def fit(X: Any, y: Any, params: dict[str, Any], seed: int | None, limit: float | None) -> Fitted:

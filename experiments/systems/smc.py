@@ -9,6 +9,7 @@ from experiments.systems.sampler import fit_sampler
 from maptree import SMCTreeClassifier
 
 PACKAGES = ("maptree",)
+WARM_UP: dict[str, Any] = {"particles": 10}
 
 
 def fit(X: Any, y: Any, params: dict[str, Any], seed: int | None, limit: float | None) -> Fitted:

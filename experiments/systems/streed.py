@@ -15,6 +15,7 @@ from experiments.systems.fitted import Fitted, Split, tree_of
 from maptree import Tree
 
 PACKAGES = ("pystreed",)
+WARM_UP: dict[str, Any] = {"depth": 2}
 NO_LIMIT = 1e9  # seconds: it has a limit by default
 RHO = 2.5
 OBJECTIVES = {
