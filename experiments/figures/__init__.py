@@ -6,10 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
-
 from experiments.figures import generalisation, hyperparameters, quality, speed, synthetic
-from experiments.figures.sheet import LOOK, Sheet
+from experiments.figures.sheet import Sheet
 from experiments.results import Results, select
 
 _SHEETS = {
@@ -31,17 +29,17 @@ def draw(
     into.mkdir(parents=True, exist_ok=True)
     for old in (*into.glob("*.png"), *into.glob("*.svg"), *into.glob("*.md")):
         old.unlink()  # of another budget, perhaps
-    with mpl.rc_context(LOOK):
-        made = sheets(select(rows, budget, sets))
-    return [path for one in made for path in one.write(into)]
-
-
-def sheets(results: Results) -> list[Sheet]:
-    """Return the sheets of all families that have rows, in the order of the report."""
+    results = select(rows, budget, sets)
     return [
-        sheet
-        for family, makers in _SHEETS.items()
-        if results.of(family)
-        for make in makers
-        for sheet in make(results)
+        path
+        for family in _SHEETS
+        for sheet in sheets_of(family, results)
+        for path in sheet.write(into)
     ]
+
+
+def sheets_of(family: str, results: Results) -> list[Sheet]:
+    """Return the sheets of a family, none if it has no rows; their pictures are not drawn yet."""
+    if not results.of(family):
+        return []
+    return [sheet for make in _SHEETS[family] for sheet in make(results)]

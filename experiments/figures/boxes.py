@@ -16,7 +16,8 @@ from experiments.markdown import number, table
 from experiments.results import shortfall
 from experiments.settings import CART_4
 
-NODE_TICKS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+FEW_TICKS = (1, 3, 10, 30, 100, 300, 1000)
+MANY_TICKS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 RELATIVE = ("test_accuracy", "ll_marginal", "ll_predictive")
 
 
@@ -68,21 +69,22 @@ def _panel(axis: Axes, measure: str, standings: Sequence[Standing]) -> None:
         axis.xaxis.set_major_locator(MaxNLocator(4))
         axis.set_xlabel(f"{words}\n(minus CART 4's)")
     else:
-        axis.set_xscale("log")
-        axis.set_xlim(*_enclosing(axis.get_xlim()))
-        axis.xaxis.set_major_locator(FixedLocator(NODE_TICKS))
-        axis.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-        axis.xaxis.set_minor_locator(NullLocator())
+        _by_logarithm(axis)
         axis.set_xlabel(words)
     axis.grid(visible=False, axis="y")
 
 
-def _enclosing(limits: tuple[float, float]) -> tuple[float, float]:
-    """Widen limits to the next ticks, so that there are two at least."""
-    low, high = limits
-    below = max((tick for tick in NODE_TICKS if tick <= low), default=low)
-    above = min((tick for tick in NODE_TICKS if tick >= high), default=high)
-    return below * 0.95, above * 1.05
+def _by_logarithm(axis: Axes) -> None:
+    """Ticks in words that people use, two at least and not too close."""
+    axis.set_xscale("log")
+    low, high = axis.get_xlim()
+    ticks = FEW_TICKS if high / low > 30 else MANY_TICKS
+    below = max((tick for tick in ticks if tick <= low), default=low)
+    above = min((tick for tick in ticks if tick >= high), default=high)
+    axis.set_xlim(below * 0.95, above * 1.05)
+    axis.xaxis.set_major_locator(FixedLocator(ticks))
+    axis.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axis.xaxis.set_minor_locator(NullLocator())
 
 
 def _say(axis: Axes, line: int, words: str, colour: str) -> None:

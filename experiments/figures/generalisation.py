@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from experiments.comparison import standings
 from experiments.figures import boxes
 from experiments.figures.sheet import Sheet
@@ -35,7 +37,7 @@ def sheets(results: Results) -> list[Sheet]:
                 name=name,
                 title=title,
                 caption=caption,
-                picture=boxes.picture(measured),
+                picture=partial(boxes.picture, measured),
                 tables=[boxes.summary(measured)],
                 details=[boxes.details(measured)],
             )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from experiments.comparison import standings
 from experiments.figures import boxes
 from experiments.figures.sheet import Sheet
@@ -23,7 +25,7 @@ def sheets(results: Results) -> list[Sheet]:
             name="hyperparameters",
             title="Hyperparameters",
             caption=CAPTION.format(folds=len(results.budget.folds), limit=results.budget.limit),
-            picture=boxes.picture(measured, "alpha, beta"),
+            picture=partial(boxes.picture, measured, "alpha, beta"),
             tables=[boxes.summary(measured)],
             details=[boxes.details(measured)],
         )

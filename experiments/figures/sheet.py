@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -57,29 +58,37 @@ class Sheet:
     name: str  # of the files
     title: str
     caption: str
-    picture: Figure | None  # None: tables alone
+    picture: Callable[[], Figure] | None  # draws it; None: tables alone
     tables: list[str]  # Markdown, shown in the report
     details: list[str] = field(default_factory=list)  # longer ones, in a file of their own
 
+    def markdown(self, folder: str = "") -> str:
+        """Return figure, caption and tables as Markdown; ``folder`` is where the files are."""
+        parts = [f"### {self.title}"]
+        if self.picture is not None:
+            parts.append(f"![{self.title}]({folder}{self.name}.png)")
+        parts.append(self.caption)
+        if self.details:
+            parts.append(f"[All rows behind it]({folder}{self.name}-details.md).")
+        return "\n\n".join([*parts, *self.tables]) + "\n"
+
     def write(self, folder: Path) -> list[Path]:
         """Write NAME.png and .svg, NAME.md, and NAME-details.md if there are details."""
+        texts = {f"{self.name}.md": self.markdown()}
+        if self.details:
+            head = f"# {self.title}: all rows behind it"
+            texts[f"{self.name}-details.md"] = "\n\n".join([head, *self.details]) + "\n"
         written = []
-        parts = [f"### {self.title}", self.caption]
+        for name, text in texts.items():
+            written.append(folder / name)
+            written[-1].write_text(text)
         if self.picture is not None:
-            FigureCanvasAgg(self.picture)
-            for ending, metadata in (("png", {"Software": None}), ("svg", {"Date": None})):
-                path = folder / f"{self.name}.{ending}"
-                with mpl.rc_context(LOOK):
-                    self.picture.savefig(path, dpi=DPI, metadata=metadata)
-                written.append(path)
-            parts.insert(1, f"![{self.title}]({self.name}.png)")
-        if self.details:
-            parts.append(f"All rows behind it: [{self.name}-details.md]({self.name}-details.md).")
-        parts += self.tables
-        written.append(_write(folder / f"{self.name}.md", parts))
-        if self.details:
-            head = [f"# {self.title}: all rows behind it"]
-            written.append(_write(folder / f"{self.name}-details.md", head + self.details))
+            with mpl.rc_context(LOOK):
+                figure = self.picture()
+                FigureCanvasAgg(figure)
+                for ending, metadata in (("png", {"Software": None}), ("svg", {"Date": None})):
+                    written.append(folder / f"{self.name}.{ending}")
+                    figure.savefig(written[-1], dpi=DPI, metadata=metadata)
         return written
 
 
@@ -96,8 +105,3 @@ def mark_missing(axis: Axes, notes: list[str]) -> None:
             color=ALARM,
             va="bottom",
         )
-
-
-def _write(path: Path, parts: list[str]) -> Path:
-    path.write_text("\n\n".join(part for part in parts if part) + "\n")
-    return path

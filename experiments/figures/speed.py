@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -10,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from experiments.curves import LABELS, Point, curve, sets_of
-from experiments.figures.sheet import GREY, SYSTEM_COLOURS, Sheet, mark_missing
+from experiments.figures.sheet import ALARM, GREY, SYSTEM_COLOURS, Sheet, mark_missing
 from experiments.markdown import interval, number, seconds, table
 from experiments.results import Results, Rows, shortfall
 
@@ -41,7 +42,7 @@ def _sheet(results: Results, rows: Rows, names: list[str], file: str, title: str
         name=file,
         title=title,
         caption=CAPTION.format(run=results.budget.long_run),
-        picture=_picture(curves, columns=2 if len(names) <= FIRST else 3),
+        picture=partial(_picture, curves, columns=2 if len(names) <= FIRST else 3),
         tables=[_summary(curves)],
         details=[_details(curves)],
     )
@@ -87,10 +88,8 @@ def _line(system: str) -> dict[str, Any]:
 def _panel(axis: Axes, name: str, systems: dict[str, list[Point]]) -> None:
     notes = []
     for system, points in systems.items():
-        shown = sorted(
-            (point for point in points if point.value is not None),
-            key=lambda point: point.seconds,
-        )
+        # In the order of settings: times of a few milliseconds may be in another.
+        shown = [point for point in points if point.value is not None]
         colour = SYSTEM_COLOURS[system]
         if shown:
             at = [point.seconds for point in shown]
@@ -108,6 +107,10 @@ def _panel(axis: Axes, name: str, systems: dict[str, list[Point]]) -> None:
         if why:
             notes.append(f"{LABELS[system]}: {why}")
     axis.set_xscale("log")
+    if not axis.lines:
+        axis.set(xticks=[], yticks=[])
+        axis.minorticks_off()
+        axis.text(0.5, 0.5, "no result", transform=axis.transAxes, ha="center", color=ALARM)
     axis.set_title(name, loc="left", fontweight="bold", pad=6 + 10 * len(notes))
     mark_missing(axis, notes)
 

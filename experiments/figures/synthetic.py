@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import matplotlib as mpl
@@ -45,6 +46,7 @@ def _sheet(results: Results, name: str, title: str, settings: Sequence[Setting])
     budget = results.budget
     present = [one for one in settings if results.of("synthetic", one)]
     rows = {one.label: results.of("synthetic", one) for one in present}
+    lines = _lines(present, by_system=name == "synthetic-main")
     return Sheet(
         name=name,
         title=title,
@@ -53,7 +55,7 @@ def _sheet(results: Results, name: str, title: str, settings: Sequence[Setting])
             trees=len(budget.trees),
             limit=budget.limit,
         ),
-        picture=_picture(rows, _lines(present, by_system=name == "synthetic-main"), budget.rows),
+        picture=partial(_picture, rows, lines, budget.rows),
         tables=[_table(rows, budget.rows)],
     )
 
