@@ -9,7 +9,7 @@ from statistics import fmean
 from experiments.results import Rows, ok
 from experiments.settings import CART_4, Setting
 
-# What is measured, how figures call it, and whether it is shown relative to CART 4.
+# What is measured, and how figures call it.
 MEASURES = {
     "test_accuracy": "test accuracy",
     "ll_marginal": "test log likelihood a row,\npublished: marginal, fresh prior",

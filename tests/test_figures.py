@@ -95,7 +95,7 @@ def test_a_system_that_is_missing_is_in_the_figure_with_count_and_reason():
     assert "SMC: 50 of 50 memory" in drawn(sheet("speed", "speed-main", rows))
     assert "SMC (no result)" in drawn(sheet("speed", "speed-main", rows))
     synthetic = drawn(sheet("synthetic", "synthetic-gosdt", rows))
-    assert "GOSDT 10/32: 15 of 15 missing (because of missing)" in synthetic
+    assert "GOSDT 1/32, GOSDT 10/32: 15 of 15 missing (because of missing)" in synthetic
     assert "GOSDT 10/32 (no result)" in synthetic
 
 
@@ -129,7 +129,7 @@ def test_a_set_without_any_result_is_an_empty_panel_that_says_so():
     rows = [row for row in made_up("quick", SETS, ("speed",)) if row["set"] != "vote"]
     made = sheets_of("speed", select(rows, "quick", SETS))
     assert "no result" in drawn(made[1])
-    assert "MCMC: 50 of 50 not run" in drawn(made[1])
+    assert "MCMC, SMC: 50 of 50 not run" in drawn(made[1])
     assert "| vote | - |" in made[2].tables[0]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -49,6 +50,7 @@ LOOK: dict[str, Any] = {
 }
 DPI = 150
 ALARM = "#a00000"
+NOTE_WIDTH = 58  # letters above a panel of three inches
 
 
 @dataclass(frozen=True)
@@ -92,16 +94,29 @@ class Sheet:
         return written
 
 
-def mark_missing(axis: Axes, notes: list[str]) -> None:
-    """Write above a panel what it does not show, and why."""
-    if notes:
-        axis.annotate(
-            "\n".join(notes),
-            (0, 1),
-            xycoords="axes fraction",
-            xytext=(0, 3),
-            textcoords="offset points",
-            fontsize=7,
-            color=ALARM,
-            va="bottom",
-        )
+def head(axis: Axes, title: str, missing: dict[str, str]) -> int:
+    """Write a panel's title, and below it what it does not show, and why; return the lines.
+
+    ``missing``: by the name of a system or setting, the empty text where nothing is.
+    """
+    by_reason: dict[str, list[str]] = {}
+    for name, why in missing.items():
+        if why:
+            by_reason.setdefault(why, []).append(name)
+    notes = []
+    for why, names in by_reason.items():
+        everything = len(names) == len(missing) > 1
+        note = f"{'each of them' if everything else ', '.join(names)}: {why}"
+        notes += textwrap.wrap(note, NOTE_WIDTH, subsequent_indent="  ")
+    axis.set_title(title, loc="left", fontweight="bold", pad=6 + 9 * len(notes))
+    axis.annotate(
+        "\n".join(notes),
+        (0, 1),
+        xycoords="axes fraction",
+        xytext=(0, 3),
+        textcoords="offset points",
+        fontsize=7,
+        color=ALARM,
+        va="bottom",
+    )
+    return len(notes)

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from experiments.curves import LABELS, Point, curve, sets_of
-from experiments.figures.sheet import ALARM, GREY, SYSTEM_COLOURS, Sheet, mark_missing
+from experiments.figures.sheet import ALARM, GREY, SYSTEM_COLOURS, Sheet, head
 from experiments.markdown import interval, number, seconds, table
 from experiments.results import Results, Rows, shortfall
 
@@ -86,7 +86,7 @@ def _line(system: str) -> dict[str, Any]:
 
 
 def _panel(axis: Axes, name: str, systems: dict[str, list[Point]]) -> None:
-    notes = []
+    missing = {}
     for system, points in systems.items():
         # In the order of settings: times of a few milliseconds may be in another.
         shown = [point for point in points if point.value is not None]
@@ -103,16 +103,13 @@ def _panel(axis: Axes, name: str, systems: dict[str, list[Point]]) -> None:
                 linewidth=0,
             )
             _star(axis, shown, colour)
-        why = shortfall([row for point in points for row in point.rows])
-        if why:
-            notes.append(f"{LABELS[system]}: {why}")
+        missing[LABELS[system]] = shortfall([row for point in points for row in point.rows])
     axis.set_xscale("log")
     if not axis.lines:
         axis.set(xticks=[], yticks=[])
         axis.minorticks_off()
         axis.text(0.5, 0.5, "no result", transform=axis.transAxes, ha="center", color=ALARM)
-    axis.set_title(name, loc="left", fontweight="bold", pad=6 + 10 * len(notes))
-    mark_missing(axis, notes)
+    head(axis, name, missing)
 
 
 def _star(axis: Axes, shown: list[Point], colour: str) -> None:

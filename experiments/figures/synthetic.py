@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from experiments.figures.sheet import SYSTEM_COLOURS, Sheet, mark_missing
+from experiments.figures.sheet import SYSTEM_COLOURS, Sheet, head
 from experiments.intervals import Mean, mean_interval
 from experiments.markdown import interval, table
 from experiments.results import Results, Rows, ok, shortfall
@@ -90,8 +90,10 @@ def _picture(
 ) -> Figure:
     figure = Figure(figsize=(11, 4.4), layout="constrained")
     axes = figure.subplots(1, len(NOISES), sharey=True)
-    for axis, noise in zip(axes, NOISES, strict=True):
-        _panel(axis, rows, lines, noise, sizes)
+    notes = [
+        _panel(axis, rows, lines, noise, sizes) for axis, noise in zip(axes, NOISES, strict=True)
+    ]
+    figure.set_figheight(4.4 + 0.13 * max(notes))
     axes[0].set_ylabel("test accuracy")
     handles = []
     for label, how in lines.items():
@@ -107,8 +109,8 @@ def _panel(
     lines: dict[str, dict[str, Any]],
     noise: float,
     sizes: Sequence[int],
-) -> None:
-    notes = []
+) -> int:
+    missing = {}
     for label, of_setting in rows.items():
         means = [(size, _mean(of_setting, noise, size)) for size in sizes]
         shown = [(size, mean) for size, mean in means if mean is not None]
@@ -116,13 +118,11 @@ def _panel(
         axis.plot(at, [mean.value for _, mean in shown], **lines[label])
         low, high = [mean.low for _, mean in shown], [mean.high for _, mean in shown]
         axis.fill_between(at, low, high, color=lines[label]["color"], alpha=0.12, linewidth=0)
-        why = shortfall([row for row in of_setting if row["data"]["noise"] == noise])
-        if why:
-            notes.append(f"{label}: {why}")
+        of_noise = [row for row in of_setting if row["data"]["noise"] == noise]
+        missing[label] = shortfall(of_noise)
     title = "no noise" if noise == 0 else f"{noise:.0%} of the labels flipped"
-    axis.set_title(title, loc="left", fontweight="bold", pad=6 + 10 * len(notes))
     axis.set_xlabel("training rows")
-    mark_missing(axis, notes)
+    return head(axis, title, missing)
 
 
 def _mean(rows: Rows, noise: float, size: int) -> Mean | None:
