@@ -64,7 +64,7 @@ class Watch:
                 BarColumn(),
                 MofNCompleteColumn(),
                 TimeElapsedColumn(),
-                TextColumn("{task.fields[left]} left"),
+                TextColumn("{task.fields[left]} left,"),
                 TextColumn("{task.fields[failed]} failed | {task.description}"),
                 console=Console(file=self._out),
             )
