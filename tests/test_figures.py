@@ -29,11 +29,12 @@ NAMES = [
 
 
 def drawn(sheet):
-    """All words in a figure."""
+    """All words in a figure, in one line."""
     with mpl.rc_context(LOOK):
         figure = sheet.picture()
         FigureCanvasAgg(figure).draw()
-    return "\n".join(text.get_text() for text in figure.findobj(mpl.text.Text))
+    words = " ".join(text.get_text() for text in figure.findobj(mpl.text.Text))
+    return " ".join(words.split())
 
 
 def sheet(family, name, rows, budget="quick"):
