@@ -78,7 +78,7 @@ def _facts(results: Results, rows: Rows) -> str:
         "versions": _versions(run),
         "rows": f"{len(run)} of {len(rows)} wanted, {_outcomes(run)}",
         "time in fits": f"{number(sum(row['seconds'] or 0 for row in run) / 3600, 2)} hours",
-        "sets that were not there": ", ".join(absent),
+        "sets without rows": ", ".join(absent),
     }
     return "\n".join(f"- {name}: {value}" for name, value in facts.items() if value)
 

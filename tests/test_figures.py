@@ -80,7 +80,7 @@ def test_the_report_has_all_of_it(paper):
         "| speed | smc | 250 | 250 | 0 | 0 | 0 | 0 | 0 | 0 | - |",
         "| generalisation | gosdt | 30 | 0 | 0 | 0 | 0 | 0 | 30 | 0 | 30 times because of",
         "| vote | 3/3 | 3/3 | 3/3 | 6/6 | 0/6 | 6/6 |",
-        "sets that were not there: australian-credit, heart-cleveland,",
+        "sets without rows: australian-credit, heart-cleveland,",
     ):
         assert fact in text
     linked = {part.split(")")[0] for part in text.split("](figures/")[1:]}
