@@ -31,7 +31,7 @@ def cp4im() -> Callable[[str], tuple[np.ndarray, np.ndarray]]:
             if path.is_file():
                 rows = np.loadtxt(path, dtype=np.uint8)
                 return rows[:, 1:], rows[:, 0].astype(np.int64)
-        pytest.skip(f"{name}.txt.gz is not in $MAPTREE_DATA nor in ../shared/data/cp4im")
+        pytest.skip(f"{name}.txt.gz is not in $MAPTREE_DATA")
 
     return load
 
