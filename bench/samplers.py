@@ -49,7 +49,7 @@ def variants(iterations: int, particles: int) -> dict[str, Variant]:
         model = MCMCTreeClassifier(n_samples=n, burn_in=0, n_chains=1)
         return Variant(f"MCMC: one chain of {n:,} iterations", model, "published_mcmc")
 
-    def smc(how: str, **params: str) -> Variant:
+    def smc(how: str, **params: Any) -> Variant:
         model = SMCTreeClassifier(n_particles=particles, **params)
         return Variant(f"SMC: {particles:,} particles, {how}", model, "published_smc")
 
@@ -59,6 +59,7 @@ def variants(iterations: int, particles: int) -> dict[str, Variant]:
         "smc": smc("optimal proposal, node by node"),
         "smc_level": smc("optimal proposal, level by level", growth="level"),
         "smc_prior": smc("prior proposal, node by node", proposal="prior"),
+        "smc_islands": smc("prior proposal, 20 islands of them", proposal="prior", n_islands=20),
     }
 
 
