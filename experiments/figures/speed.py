@@ -54,9 +54,11 @@ def _picture(curves: dict[str, dict[str, list[Point]]], columns: int) -> Figure:
     lines = math.ceil(len(curves) / columns)
     columns = min(columns, len(curves))
     figure = Figure(figsize=(3.4 * columns + 0.4, 2.7 * lines + 0.9), layout="constrained")
-    axes = figure.subplots(lines, columns, squeeze=False).ravel()
+    # The same seconds in every panel: sets compare, and none spans less than a decade.
+    axes = figure.subplots(lines, columns, squeeze=False, sharex=True).ravel()
     for axis, (name, systems) in zip(axes, curves.items(), strict=False):
         _panel(axis, name, systems)
+        axis.tick_params(labelbottom=True)
     for axis in axes[len(curves) :]:
         axis.set_visible(False)
     for axis in axes[max(0, len(curves) - columns) : len(curves)]:
@@ -105,8 +107,7 @@ def _panel(axis: Axes, name: str, systems: dict[str, list[Point]]) -> None:
         _nats_below(axis, best - min(p.value.low for points in shown.values() for p in points))
         head(axis, f"{name}, best {best:,.2f}", missing)
     else:
-        axis.set(xticks=[], yticks=[])
-        axis.minorticks_off()
+        axis.set_yticks([])
         axis.text(0.5, 0.5, "no result", transform=axis.transAxes, ha="center", color=ALARM)
         head(axis, name, missing)
 
