@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from maptree import MAPTreeClassifier, Tree
+from maptree.schema import Column
 from maptree.text import TreeText
-from maptree.wording import TestWords, number_text, yes_and_no
-
-NAN = float("nan")
+from maptree.value_text import number_text
+from maptree.wording import TestWords, yes_and_no
 
 
 @pytest.mark.parametrize(
@@ -37,9 +37,11 @@ def test_numbers_read_back_the_same(value):
 
 
 WORDS = TestWords(
-    ["age", "x3", "score"],
-    np.array([0, 0, 0, 1, 2]),
-    np.array([30, 45.5, 60, NAN, 0.25]),
+    (
+        Column("age", "number", "float64", thresholds=(30.0, 45.5, 60.0)),
+        Column("x3", "boolean", "int64", categories=(0, 1)),
+        Column("score", "number", "float64", thresholds=(0.25,)),
+    )
 )
 
 

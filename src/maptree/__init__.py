@@ -12,11 +12,13 @@ from importlib.metadata import version
 
 from maptree.certificate import Certificate
 from maptree.diagnostics import Diagnostics
-from maptree.encoding import BinaryEncoder
+from maptree.encoding import BinaryEncoder, IdentifierWarning
 from maptree.estimator import InterruptedWarning, TimeLimitWarning
 from maptree.map_classifier import MAPTreeClassifier
 from maptree.mcmc_classifier import MCMCTreeClassifier
+from maptree.parquet import ParquetTable, scan_parquet
 from maptree.progress import Progress, SamplerProgress
+from maptree.schema import Column
 from maptree.scorer import log_posterior
 from maptree.smc_classifier import SMCTreeClassifier
 from maptree.summary import PosteriorSummary
@@ -25,10 +27,13 @@ from maptree.tree import Tree
 __all__ = [
     "BinaryEncoder",
     "Certificate",
+    "Column",
     "Diagnostics",
+    "IdentifierWarning",
     "InterruptedWarning",
     "MAPTreeClassifier",
     "MCMCTreeClassifier",
+    "ParquetTable",
     "PosteriorSummary",
     "Progress",
     "SMCTreeClassifier",
@@ -37,5 +42,6 @@ __all__ = [
     "Tree",
     "__version__",
     "log_posterior",
+    "scan_parquet",
 ]
 __version__ = version("maptree")

@@ -1,8 +1,11 @@
-"""From columns of numbers to binary tests, and the words for them."""
+"""From the columns of a table to binary tests, and the words for them."""
 
 from __future__ import annotations
 
 import time
+import warnings
+from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any, Self
 
 import numpy as np
@@ -11,50 +14,86 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from maptree import _core
+from maptree.asking import Asked, ask, check_kind
+from maptree.binary import (
+    binary_columns,
+    is_binary,
+    is_binary_matrix,
+    pack_columns,
+    refuse_not_binary,
+)
+from maptree.choosing import Most, Rows, choose_column
 from maptree.labels import Codes, read_labels
 from maptree.limits import whole_number
-from maptree.table import Table, first_not_binary, read_table
-from maptree.thresholds import choose_gaps, place_cuts
+from maptree.report import report
+from maptree.schema import Column, columns_of_tests
+from maptree.schema_json import Encoded, read_encoded, write_encoded
+from maptree.table import Matrix, Table, read_table
+from maptree.tree import Answer
+from maptree.values import Values
 from maptree.weights import read_weights
-from maptree.wording import number_text, yes_and_no
+from maptree.wording import TestWords
 
-# Thresholds of one column that are compared together: 8 bools a row, the size of the column.
-_BATCH = 8
+_NOT_AS_FITTED = (
+    "the matrix was 0/1 throughout when fitted, so only 0 and 1 have a meaning. Encode X the same "
+    "way as then."
+)
+
+
+class IdentifierWarning(UserWarning):
+    """A column looks like an identifier: nearly every row has a value of its own, so no test."""
 
 
 class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Turn a matrix of numbers into named binary tests.
+    """Turn the columns of a table into named binary tests.
 
-    - A column of numbers becomes tests such as ``age <= 45.5``, with thresholds halfway between
+    Tables are numpy arrays, lists of rows, frames of pandas, polars or pyarrow, and Parquet files
+    opened by ``scan_parquet``.
+
+    - **Numbers** become tests such as ``age <= 45.5``, with thresholds halfway between
       neighbouring distinct values (rounded to as few digits as keep them within a hundredth of
-      the gap from the middle, so that the text says exactly what is tested). If labels are given,
-      only cuts where the class can change are kept: none between two values whose rows are all
-      of one and the same class.
-    - If more than ``max_thresholds`` cuts remain, they are chosen by quantile: those nearest to
-      dividing the rows into ``max_thresholds + 1`` even groups, the lower cut on ties. A value
-      with more rows than an even group has a group of its own, and the others share the rest.
-    - A column of 0 and 1 among others becomes one test, ``x3 = 1``; another column with two
-      values gives one test too, and a constant column none.
-    - A matrix that is 0/1 throughout passes untouched: one test per column, named as the column,
-      constant columns included. It must then be 0/1 in ``transform`` too.
+      the gap from the middle). If labels are given, only cuts where the class can change are
+      kept: none between two values whose rows are all of one and the same class. If more than
+      ``max_thresholds`` cuts remain, they are chosen by quantile: those nearest to dividing the
+      rows into ``max_thresholds + 1`` even groups, the lower cut on ties. A value with more rows
+      than an even group has a group of its own, and the others share the rest.
+    - **Dates, times, durations** are treated as numbers, ``joined <= 2021-03-04``. A column of
+      datetimes that are all at midnight is one of dates, and compared by day.
+    - **Ordered categories** are treated as numbers, too: ``size <= medium``.
+    - **Text and other categories** become ``colour = red``, one test for every category, for the
+      ``max_categories`` most frequent if there are more.
+    - **Two values** give one test, not two: ``smoker = yes``, ``x3 = 1``. One value gives none.
+    - **Missing values** (NaN, None, NA, NaT, null, masked) have a test of their own, ``age is
+      missing``, where there are any. They answer no to every other test of their column.
+    - **Identifiers**: text with more than ten different values, more than one for every two
+      rows, gets no test, and ``fit`` warns of it.
+    - **A table that is 0/1 throughout** passes untouched: one test per column, named as the
+      column, constant columns included. It must then be 0/1 in ``transform`` too.
 
-    Values are compared as float64, so whole numbers beyond 2**53 that differ by less than their
-    rounding count as equal.
+    In ``transform``, a category that was not seen in ``fit`` answers no to every test of its
+    column, and so does a missing value, whether or not there were any in ``fit``. Infinities are
+    compared like other numbers. A column may change its type where that changes no meaning, such
+    as whole numbers for floats, and values are compared exactly all the same; otherwise the error
+    names the column.
 
     Parameters
     ----------
     max_thresholds : int, default=16
-        At most so many tests per column.
+        At most so many thresholds per column.
+    max_categories : int, default=32
+        At most so many tests for categories per column.
 
     Attributes
     ----------
+    schema_ : tuple of Column
+        For every column its name, kind and type, what its tests need, and why it was handled so.
+        ``report()`` shows it.
     passthrough_ : bool
-        True if the fitted matrix was 0/1 throughout.
+        True if the fitted table was 0/1 throughout.
     test_columns_ : int32 array (tests,)
         The column that each test looks at.
     test_thresholds_ : float64 array (tests,)
-        A test is true where the value is at most this; NaN for a test that is true where the
-        value is 1.
+        The thresholds of numbers, rounded to floats; NaN for other tests.
     n_columns_read_ : int
         The columns from this one on have no tests, because a time limit came first.
     n_features_in_, feature_names_in_
@@ -63,35 +102,54 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Examples
     --------
     >>> from maptree import BinaryEncoder
-    >>> X = [[25, 0], [45, 1], [46, 1], [60, 0]]
+    >>> X = [[25, "red"], [45, "blue"], [46, None], [60, "red"]]
     >>> encoder = BinaryEncoder().fit(X, ["no", "no", "yes", "yes"])
-    >>> encoder.get_feature_names_out(["age", "member"])
-    array(['age <= 45.5', 'member = 1'], dtype=object)
+    >>> encoder.get_feature_names_out(["age", "colour"])
+    array(['age <= 45.5', 'colour = red', 'colour is missing'], dtype=object)
     >>> encoder.transform(X)
-    array([[1, 0],
-           [1, 1],
-           [0, 1],
-           [0, 0]], dtype=uint8)
+    array([[1, 1, 0],
+           [1, 0, 0],
+           [0, 0, 1],
+           [0, 1, 0]], dtype=uint8)
     """
 
+    schema_: tuple[Column, ...]
     passthrough_: bool
-    test_columns_: NDArray[np.int32]
-    test_thresholds_: NDArray[np.float64]
-    n_columns_read_: int
     n_features_in_: int
 
-    def __init__(self, max_thresholds: int = 16) -> None:
+    def __init__(self, max_thresholds: int = 16, max_categories: int = 32) -> None:
         self.max_thresholds = max_thresholds
+        self.max_categories = max_categories
 
-    def fit(
-        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    @property
+    def test_columns_(self) -> NDArray[np.int32]:
+        """The column that each test looks at."""
+        return np.array(columns_of_tests(self.schema_), dtype=np.int32)
+
+    @property
+    def test_thresholds_(self) -> NDArray[np.float64]:
+        """The thresholds of numbers, rounded to floats; NaN for other tests."""
+        return np.array(
+            [
+                float(test.value) if column.kind == "number" and test.asks == "at most" else np.nan  # type: ignore[arg-type]
+                for column in self.schema_
+                for test in column.tests
+            ],
+            dtype=np.float64,
+        )
+
+    @property
+    def n_columns_read_(self) -> int:
+        """The columns from this one on have no tests, because a time limit came first."""
+        return sum(column.kind != "unread" for column in self.schema_)
+
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Choose the tests.
 
         Parameters
         ----------
         X : array or data frame of shape (rows, columns)
-            Finite numbers or booleans.
+            Numbers, booleans, text, categories, dates, times, durations, and missing values.
         y : array of shape (rows,), optional
             Labels; with them, cuts that cannot separate classes are left out.
         sample_weight : array of shape (rows,), optional
@@ -100,57 +158,74 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         scratch = BinaryEncoder()
         table = read_table(scratch, X, reset=True)
         codes = None if y is None else read_labels(y, table.n_rows)[1]
-        return self.fit_table(table, codes, read_weights(sample_weight, table.n_rows))
+        self.fit_table(table, codes, read_weights(sample_weight, table.n_rows))
+        warn_of_identifiers(self.schema_)
+        return self
 
     def fit_table(
+        self, table: Table, codes: Codes | None, weights: NDArray[np.int64] | None
+    ) -> Self:
+        """Choose the tests for a table that has been read already."""
+        most = self._most()
+        if isinstance(table, Matrix) and is_binary_matrix(table):
+            self._keep(table, binary_schema(table), passthrough=True)
+            return self
+        chosen = _Chosen(table, Rows(codes, weights), most, pack=False)
+        chosen.run()
+        self._keep(table, chosen.schema, chosen.binary)
+        return self
+
+    def encode_table(
         self,
         table: Table,
         codes: Codes | None,
         weights: NDArray[np.int64] | None,
         deadline: float = np.inf,
-    ) -> Self:
-        """Choose the tests for a table that has been read already.
+    ) -> _core.PackedTable:
+        """Choose the tests and pack the answers to them, reading every column once.
 
         Columns that are not reached before ``deadline`` (of ``time.perf_counter``) get no test.
         """
-        limit = whole_number("max_thresholds", self.max_thresholds, least=1)
-        passthrough = table.packed is not None or first_not_binary(table.values) is None
-        n_read = table.n_columns
-        if passthrough:
-            columns = np.arange(table.n_columns, dtype=np.int32)
-            thresholds = np.full(table.n_columns, np.nan)
-        else:
-            gaps = []
-            for j in range(table.n_columns):
-                if j > 0 and time.perf_counter() > deadline:
-                    break
-                gaps.append(choose_gaps(_column(table.values, j), codes, weights, limit))
-            n_read = len(gaps)
-            counts = [gap.shape[1] for gap in gaps]
-            columns = np.repeat(np.arange(len(gaps), dtype=np.int32), counts)
-            thresholds = place_cuts(*np.concatenate(gaps, axis=1))
+        most = self._most()
+        packed = table.pack() if isinstance(table, Matrix) else None
+        if packed is not None:
+            self._keep(table, binary_schema(table), passthrough=True)
+            return packed
+        chosen = _Chosen(table, Rows(codes, weights), most, pack=True)
+        chosen.run(deadline)
+        self._keep(table, chosen.schema, chosen.binary)
+        return pack_columns(table.n_rows, chosen.packed)
+
+    def _most(self) -> Most:
+        return Most(
+            whole_number("max_thresholds", self.max_thresholds, least=1),
+            whole_number("max_categories", self.max_categories, least=1),
+        )
+
+    def _keep(self, table: Table, schema: tuple[Column, ...], passthrough: bool) -> None:
+        self.schema_ = schema
         self.passthrough_ = passthrough
-        self.test_columns_ = columns
-        self.test_thresholds_ = thresholds
-        self.n_columns_read_ = n_read
         self.n_features_in_ = table.n_columns
         if table.names is not None:
             self.feature_names_in_ = table.names
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        return self
 
-    def transform(self, X: ArrayLike) -> NDArray[np.uint8]:
+    def transform(self, X: Any) -> NDArray[np.uint8]:
         """Return the answers to the tests: a 0/1 matrix of shape (rows, tests)."""
         check_is_fitted(self)
         table = read_table(self, X, reset=False)
         self.check_table(table)
         answers = np.empty((table.n_rows, len(self.test_columns_)), dtype=np.uint8)
-        for test in range(answers.shape[1]):
-            answers[:, test] = self.answer(table.values, test)
+        first = 0
+        for j, column in enumerate(self.schema_):
+            asked = self._ask(table, j)
+            for test in range(len(column.tests)):
+                answers[:, first + test] = asked.answer(test)
+            first += len(column.tests)
         return answers
 
-    def transform_packed(self, X: ArrayLike) -> NDArray[np.uint8]:
+    def transform_packed(self, X: Any) -> NDArray[np.uint8]:
         """Return the answers packed by column: shape (tests, ceil(rows / 8)), one bit per row.
 
         Row r is bit r % 8 of byte r // 8. This takes an eighth of the memory of ``transform``
@@ -162,72 +237,182 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         table = read_table(self, X, reset=False)
         self.check_table(table)
-        return self.pack_table(table).take()
-
-    def pack_table(self, table: Table) -> _core.PackedTable:
-        """Pack the answers for a table that has been read and checked already."""
         if self.passthrough_:
-            packed = table.packed if table.packed is not None else _core.pack(table.values)
-            assert packed is not None
-            return packed
-        n_tests = len(self.test_columns_)
-        packed = _core.PackedTable(table.n_rows, n_tests)
-        test = 0
-        while test < n_tests:
-            # Tests of one column are neighbours: read the column once for several of them.
-            column = self.test_columns_[test]
-            end = test + 1
-            while end < min(n_tests, test + _BATCH) and self.test_columns_[end] == column:
-                end += 1
-            thresholds = self.test_thresholds_[test:end, np.newaxis]
-            answers = _holds(_column(table.values, column), thresholds)
-            packed.write(test, np.packbits(answers, axis=1, bitorder="little"))
-            test = end
-        return packed
+            packed = table.pack() if isinstance(table, Matrix) else None
+            if packed is None:
+                packed = pack_columns(table.n_rows, list(binary_columns(table)))
+            return packed.take()
+        columns = [self._ask(table, j).pack() for j in range(table.n_columns)]
+        return pack_columns(table.n_rows, columns).take()
 
-    def answer(
-        self, values: NDArray[Any], test: int, rows: NDArray[np.intp] | None = None
-    ) -> NDArray[np.bool_]:
-        """Return the answers of some rows of a checked matrix, or of all, to one test."""
-        column = self.test_columns_[test]
-        asked = values[:, column] if rows is None else values[rows, column]
-        return _holds(asked.astype(np.float64), self.test_thresholds_[test])
+    def answers(self, table: Table) -> Answer:
+        """Return the function from a test and rows of a checked table to their answers.
+
+        A column is read when a test asks about it first.
+        """
+        columns = columns_of_tests(self.schema_)
+        ends = accumulate(len(column.tests) for column in self.schema_)
+        first = [end - len(column.tests) for end, column in zip(ends, self.schema_, strict=True)]
+        asked: dict[int, Asked] = {}
+
+        def answer(test: int, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
+            column = columns[test]
+            if column not in asked:
+                asked[column] = self._ask(table, column)
+            return asked[column].answer(test - first[column], rows)
+
+        return answer
+
+    def _ask(self, table: Table, column: int) -> Asked:
+        return ask(self.schema_[column], table.read(column), table.label(column))
 
     def check_table(self, table: Table) -> None:
-        """Refuse values that the fitted tests have no meaning for."""
-        bad = first_not_binary(table.values) if self.passthrough_ else None
-        if bad is not None:
-            raise ValueError(
-                f"X has {table.values[bad]!s} at row {bad[0]}, {table.label(bad[1])}: the matrix "
-                "was 0/1 throughout when fitted, so only 0 and 1 have a meaning. Encode X the "
-                "same way as then."
-            )
+        """Refuse columns that the fitted tests have no meaning for."""
+        head = table.head()
+        same = head.read(0) if isinstance(head, Matrix) else None  # one type for all columns
+        for j, column in enumerate(self.schema_):
+            if column.tests:
+                check_kind(column, head.read(j) if same is None else same, table.label(j))
+        if self.passthrough_:
+            refuse_not_binary(table, _NOT_AS_FITTED, missing=True)
+
+    def words(self, feature_names: ArrayLike | None = None) -> TestWords:
+        """Return what puts tests, and answers to several of them, into words.
+
+        >>> encoder = BinaryEncoder().fit([[20.0], [40.0], [60.0]])
+        >>> encoder.words(["age"]).condition([(0, False), (1, True)])
+        '30 < age <= 50'
+        """
+        check_is_fitted(self)
+        names = _check_feature_names_in(self, feature_names)
+        return TestWords(self.schema_, [str(name) for name in names])
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
         """Return the tests in words, such as ``age <= 45.5``."""
-        check_is_fitted(self)
-        names = _check_feature_names_in(self, input_features)
+        words = self.words(input_features)
         if self.passthrough_:
-            return np.asarray(names, dtype=object)
-        tests = zip(self.test_columns_, self.test_thresholds_, strict=True)
-        words = [_test_name(str(names[column]), threshold) for column, threshold in tests]
-        return np.array(words, dtype=object)
+            return np.asarray(words.names, dtype=object)
+        tests = [words.test(test) for test in range(len(words.columns))]
+        return np.array(tests, dtype=object)
+
+    def report(self) -> str:
+        """Return a table of the columns: kind, number of tests, and what was done and why."""
+        check_is_fitted(self)
+        return report(self.schema_)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fitted encoder as JSON values; ``from_dict`` reads them back exactly.
+
+        >>> encoder = BinaryEncoder().fit([[20.0], [40.0], [60.0]])
+        >>> BinaryEncoder.from_dict(encoder.to_dict()).schema_ == encoder.schema_
+        True
+        """
+        check_is_fitted(self)
+        return write_encoded(
+            Encoded(
+                schema=self.schema_,
+                passthrough=self.passthrough_,
+                named=hasattr(self, "feature_names_in_"),
+                parameters=self.get_params(),
+            )
+        )
+
+    @classmethod
+    def from_dict(cls, values: object) -> Self:
+        """Return the fitted encoder that ``to_dict`` wrote; ValueError says what is wrong where."""
+        encoded = read_encoded(values)
+        encoder = cls(**encoded.parameters)
+        encoder.schema_ = encoded.schema
+        encoder.passthrough_ = encoded.passthrough
+        encoder.n_features_in_ = len(encoded.schema)
+        if encoded.named:
+            names = [column.name for column in encoded.schema]
+            encoder.feature_names_in_ = np.array(names, dtype=object)
+        return encoder
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []  # always uint8
+        tags.input_tags.allow_nan = True
+        # Not input_tags.string, although text is taken: it would promise to take dicts as well.
+        tags.input_tags.categorical = True
         return tags
 
 
-def _test_name(name: str, threshold: float) -> str:
-    return yes_and_no(name)[0] if np.isnan(threshold) else f"{name} <= {number_text(threshold)}"
+class _Chosen:
+    """The tests chosen for a table, and their packed answers if these are wanted."""
+
+    def __init__(self, table: Table, rows: Rows, most: Most, pack: bool) -> None:
+        self.table = table
+        self.rows = rows
+        self.most = most
+        self.pack = pack
+        self.columns: list[Column] = []
+        self.packed: list[NDArray[np.uint8]] = []  # of each column
+        self.binary = True  # all columns so far are 0/1
+
+    @property
+    def schema(self) -> tuple[Column, ...]:
+        return tuple(self.columns)
+
+    def run(self, deadline: float = np.inf) -> None:
+        for j in range(self.table.n_columns):
+            name = column_name(self.table, j)
+            if j > 0 and time.perf_counter() > deadline:
+                self._leave_binary()
+                note = "no time to read it: no test"
+                self.columns.append(Column(name, "unread", "", note=note))
+                continue
+            values = self.table.read(j)
+            if self.binary and not is_binary(values):
+                self._leave_binary()
+            if self.binary:
+                column = binary_column(name, values)
+            else:
+                column = choose_column(name, values, self.rows, self.most)
+            self._append(column, values, self.table.label(j))
+
+    def _append(self, column: Column, values: Values, where: str) -> None:
+        self.columns.append(column)
+        if self.pack:
+            self.packed.append(ask(column, values, where).pack())
+
+    def _leave_binary(self) -> None:
+        """Take back the tests of constant columns, which only a table of 0 and 1 has."""
+        if not self.binary:
+            return
+        self.binary = False
+        for j, column in enumerate(self.columns):
+            values = self.table.read(j)
+            self.columns[j] = choose_column(column.name, values, self.rows, self.most)
+            if self.pack and not self.columns[j].tests:
+                self.packed[j] = self.packed[j][:0]
 
 
-def _column(values: NDArray[Any], column: int) -> NDArray[np.float64]:
-    return np.ascontiguousarray(values[:, column], dtype=np.float64)
+def column_name(table: Table, column: int) -> str:
+    """Return the name of a column, or x0, x1, ... where the table has no names."""
+    return f"x{column}" if table.names is None else str(table.names[column])
 
 
-def _holds(values: NDArray[np.float64], thresholds: Any) -> NDArray[np.bool_]:
-    """Answer tests: value = 1 where the threshold is NaN, else value <= threshold."""
-    answers: NDArray[np.bool_] = np.where(np.isnan(thresholds), values == 1.0, values <= thresholds)
-    return answers
+def binary_column(name: str, values: Values) -> Column:
+    """Return a column of a 0/1 table: one test, whatever its values."""
+    flags = values.kind == "boolean"
+    return Column(name, "boolean", values.dtype, categories=(False, True) if flags else (0, 1))
+
+
+def binary_schema(table: Table) -> tuple[Column, ...]:
+    """Return the columns of a table that is 0/1 throughout."""
+    head = table.head()
+    return tuple(binary_column(column_name(table, j), head.read(j)) for j in range(table.n_columns))
+
+
+def warn_of_identifiers(schema: Sequence[Column], stacklevel: int = 3) -> None:
+    """Say which columns got no test because they look like identifiers."""
+    found = [column for column in schema if column.kind == "identifier"]
+    if found:
+        listed = "; ".join(f"{column.name!r}: {column.note}" for column in found)
+        warnings.warn(
+            f"Some columns are left out. {listed}. Drop them, or turn them into fewer categories.",
+            IdentifierWarning,
+            stacklevel=stacklevel,
+        )

@@ -7,7 +7,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,16 +16,23 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from maptree import _core
-from maptree.encoding import BinaryEncoder
+from maptree.binary import binary_columns, pack_columns, refuse_not_binary
+from maptree.class_weight import refuse_class_weight
+from maptree.encoding import BinaryEncoder, binary_schema, warn_of_identifiers
 from maptree.labels import Codes, read_labels
 from maptree.limits import whole_number
 from maptree.prior import read_alpha, read_beta, read_prior
 from maptree.problem import Problem
-from maptree.table import Table, first_not_binary, read_table
+from maptree.schema import Column
+from maptree.table import Matrix, Table, read_table
 from maptree.text import TreeText
 from maptree.tree import Answer, Tree
 from maptree.weights import read_weights
 from maptree.wording import TestWords
+
+_NOT_BINARY = (
+    'with encoder=None every value must be 0 or 1. Pass encoder="auto" to turn columns into tests.'
+)
 
 
 class InterruptedWarning(UserWarning):
@@ -43,13 +50,18 @@ class Reading:
     problem: Problem
     classes: NDArray[Any]
     encoder: BinaryEncoder | None
-    n_columns: int
+    schema: tuple[Column, ...]
     names: NDArray[np.object_] | None
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of the table."""
+        return len(self.schema)
 
     @property
     def n_unread(self) -> int:
         """Number of columns that a time limit left without tests."""
-        return 0 if self.encoder is None else self.n_columns - self.encoder.n_columns_read_
+        return sum(column.kind == "unread" for column in self.schema)
 
 
 class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -70,6 +82,24 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     rho_: NDArray[np.float64]
     n_features_in_: int
 
+    def __new__(cls, *args: Any, **params: Any) -> Self:
+        refuse_class_weight(params, TypeError, cls.__name__)
+        made: Self = super().__new__(cls)
+        return made
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, as scikit-learn does."""
+        refuse_class_weight(params, ValueError, type(self).__name__)
+        super().set_params(**params)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.encoder is not None
+        # Not input_tags.string, although text is taken: it would promise to take dicts as well.
+        tags.input_tags.categorical = self.encoder is not None
+        return tags
+
     def _check_parameters(self) -> None:
         """Validate the parameters that all have and that do not depend on the data."""
         read_alpha(self.alpha)
@@ -88,24 +118,25 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"callback={self.callback!r} cannot be called: pass a function of one argument."
             )
 
-    def _read(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, deadline: float
-    ) -> Reading:
+    def _read(self, X: Any, y: Any, sample_weight: ArrayLike | None, deadline: float) -> Reading:
         """Read a table with labels and turn it into tests; nothing is set on the estimator.
 
         Columns whose tests are not chosen by ``deadline`` get none.
         """
         encoder = _read_encoder(self.encoder)
         scratch = copy.copy(self)  # takes what validation sets, so that a failure leaves no trace
-        table = read_table(scratch, X, reset=True, pack=True)
+        table = read_table(scratch, X, reset=True)
         weights = read_weights(sample_weight, table.n_rows)
         classes, codes = _classes_that_count(y, weights, table.n_rows)
         prior = read_prior(self.alpha, self.beta, self.rho, len(classes))
         if encoder is not None:
-            encoder.fit_table(table, codes, weights, deadline=deadline)
-        problem = Problem(_pack(encoder, table), codes, weights, prior)
+            packed = encoder.encode_table(table, codes, weights, deadline)
+            schema = encoder.schema_
+        else:
+            packed, schema = _pack(table), binary_schema(table)
+        problem = Problem(packed, codes, weights, prior)
         # The table itself, which may be a copy, ends here: what follows wants the memory.
-        return Reading(problem, classes, encoder, table.n_columns, table.names)
+        return Reading(problem, classes, encoder, schema, table.names)
 
     def _keep(self, reading: Reading) -> None:
         """Set the attributes that say what was fitted on."""
@@ -119,7 +150,8 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             del self.feature_names_in_
 
     def _warn_of_columns(self, reading: Reading) -> None:
-        """Say it if the time limit left columns without tests. To be called by ``fit`` itself."""
+        """Say which columns were left without tests. To be called by ``fit`` itself."""
+        warn_of_identifiers(reading.schema, stacklevel=4)
         if reading.n_unread > 0:
             warnings.warn(
                 f"Choosing thresholds took half of time_limit={self.time_limit}: the last "
@@ -133,12 +165,14 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Read a table to predict on: its number of rows, and its answers to the tests."""
         check_is_fitted(self)
         table = read_table(self, X, reset=False)
-        encoder, values = self.encoder_, table.values
+        encoder = self.encoder_
         if encoder is None:
-            _refuse_not_binary(table)
-            return table.n_rows, lambda test, rows: values[rows, test] != 0
-        encoder.check_table(table)
-        return table.n_rows, lambda test, rows: encoder.answer(values, test, rows)
+            refuse_not_binary(table, _NOT_BINARY)
+            encoder = BinaryEncoder()
+            encoder.schema_ = binary_schema(table)
+        else:
+            encoder.check_table(table)
+        return table.n_rows, encoder.answers(table)
 
     @abstractmethod
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -182,9 +216,13 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         names = [str(name) for name in _check_feature_names_in(self, feature_names)]
         if self.encoder_ is None:
-            every = np.arange(len(names), dtype=np.int32)
-            return TestWords(names, every, np.full(len(names), np.nan))
-        return TestWords(names, self.encoder_.test_columns_, self.encoder_.test_thresholds_)
+            return TestWords(tuple(_plain_column(name) for name in names), names)
+        return TestWords(self.encoder_.schema_, names)
+
+
+def _plain_column(name: str) -> Column:
+    """Return a column of a 0/1 matrix."""
+    return Column(name, "boolean", "", categories=(0, 1))
 
 
 def importances(
@@ -226,20 +264,10 @@ def _classes_that_count(
     return classes[kept], position.astype(np.uint8) if few else position.astype(np.int32)
 
 
-def _pack(encoder: BinaryEncoder | None, table: Table) -> _core.PackedTable:
-    if encoder is not None:
-        return encoder.pack_table(table)
-    if table.packed is None:
-        _refuse_not_binary(table)
-    assert table.packed is not None
-    return table.packed
-
-
-def _refuse_not_binary(table: Table) -> None:
-    bad = first_not_binary(table.values)
-    if bad is not None:
-        raise ValueError(
-            f"X has {table.values[bad]!s} at row {bad[0]}, {table.label(bad[1])}: with "
-            'encoder=None every value must be 0 or 1. Pass encoder="auto" to cut numbers at '
-            "thresholds."
-        )
+def _pack(table: Table) -> _core.PackedTable:
+    """Pack a table that has to be 0/1 throughout."""
+    packed = table.pack() if isinstance(table, Matrix) else None
+    if packed is None:
+        refuse_not_binary(table, _NOT_BINARY)
+        packed = pack_columns(table.n_rows, list(binary_columns(table)))
+    return packed

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Hashable
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from maptree.encoding import BinaryEncoder
+from maptree.schema import Column, Test
 from maptree.tree import Tree
+from maptree.wording import TestWords
 
 Arrays = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
 
@@ -45,14 +48,13 @@ def read_initial_tree(
         number = {test: i for i, test in enumerate(tests)}
         feature = feature.copy()
         for node in np.flatnonzero(feature >= 0):
-            column, threshold = theirs[feature[node]]
-            if (column, threshold) not in number:
-                asked = "= 1" if threshold is None else f"<= {threshold:g}"
+            test = theirs[feature[node]]
+            if test not in number:
                 raise ValueError(
-                    f"initial_tree asks whether column {column} {asked}, which is none of the "
-                    f"tests of this table: {_REMEDY}."
+                    f"initial_tree asks whether {_in_words(given, feature[node])}, which is none "
+                    f"of the tests of this table: {_REMEDY}."
                 )
-            feature[node] = number[column, threshold]
+            feature[node] = number[test]
     elif feature.max() >= len(tests):
         raise ValueError(
             f"initial_tree asks test {feature.max()}, but the table has {len(tests)} tests: "
@@ -61,9 +63,26 @@ def read_initial_tree(
     return feature, tree.left, tree.right
 
 
-def _tests(encoder: BinaryEncoder | None, n_columns: int) -> list[tuple[int, float | None]]:
-    """Return the column and the threshold of every test; None for the test "is 1"."""
+def _tests(encoder: BinaryEncoder | None, n_columns: int) -> list[Hashable]:
+    """Return every test, in a form that is the same for the same test of another encoder."""
     if encoder is None:
-        return [(column, None) for column in range(n_columns)]
-    pairs = zip(encoder.test_columns_.tolist(), encoder.test_thresholds_.tolist(), strict=True)
-    return [(column, None if math.isnan(cut) else cut) for column, cut in pairs]
+        return [(column, "equals", 1) for column in range(n_columns)]
+    return [
+        (j, test.asks, _value(column, test))
+        for j, column in enumerate(encoder.schema_)
+        for test in column.tests
+    ]
+
+
+def _value(column: Column, test: Test) -> Hashable:
+    """Return what a test compares with; a category, not its position among others."""
+    by_position = column.kind == "ordered" and test.asks == "at most"
+    return column.categories[cast(int, test.value)] if by_position else test.value
+
+
+def _in_words(given: object, test: int) -> str:
+    encoder = getattr(given, "encoder_", None)
+    if encoder is None:
+        return f"column {test} = 1"
+    names = [f"column {j}" for j in range(encoder.n_features_in_)]
+    return TestWords(encoder.schema_, names).test(int(test))

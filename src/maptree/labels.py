@@ -25,6 +25,9 @@ def read_labels(y: Any, n_rows: int) -> tuple[NDArray[Any], Codes]:
     >>> read_labels(["yes", "no", "yes"], 3)
     (array(['no', 'yes'], dtype='<U3'), array([1, 0, 1], dtype=uint8))
     """
+    coded = _read_series(y, n_rows)
+    if coded is not None:
+        return coded
     labels = _as_column(y, n_rows)
     _refuse_unusable(labels)
     starts = range(0, len(labels), _BLOCK)
@@ -36,11 +39,44 @@ def read_labels(y: Any, n_rows: int) -> tuple[NDArray[Any], Codes]:
             f"y has labels of type {type(labels[0]).__name__}, which cannot be put in order: "
             "convert them to str or int first."
         ) from None
-    few = len(classes) <= 256
-    codes: Codes = np.empty(len(labels), np.uint8) if few else np.empty(len(labels), np.int32)
+    codes = _empty_codes(len(labels), len(classes))
     for start in starts:
         block = slice(start, start + _BLOCK)
         codes[block] = np.searchsorted(classes, labels[block])
+    return classes, codes
+
+
+def _empty_codes(n_rows: int, n_classes: int) -> Codes:
+    return np.empty(n_rows, np.uint8) if n_classes <= 256 else np.empty(n_rows, np.int32)
+
+
+def _read_series(y: Any, n_rows: int) -> tuple[NDArray[Any], Codes] | None:
+    """Read text of polars or arrow, which would be large as Python objects; None: y is not that."""
+    if type(y).__module__.partition(".")[0] not in ("polars", "pyarrow"):
+        return None
+    import narwhals.stable.v2 as nw
+
+    from maptree.series import read_series
+
+    series = nw.from_native(y, allow_series=True, pass_through=True)
+    if not isinstance(series, nw.Series) or series.dtype not in (
+        nw.String,
+        nw.Categorical,
+        nw.Enum,
+    ):
+        return None
+    _refuse_length(len(series), n_rows)
+    values = read_series(series, "y")
+    if values.missing is not None:
+        row = int(np.argmax(values.missing))
+        raise ValueError(f"y has a missing label at row {row}: drop the row or give it a label.")
+    seen = np.bincount(values.data, minlength=len(values.categories)) > 0
+    texts = np.array([c for c, there in zip(values.categories, seen, strict=True) if there])
+    classes, position = np.unique(texts, return_inverse=True)
+    number = np.zeros(len(seen), dtype=np.int32)
+    number[seen] = position
+    codes = _empty_codes(n_rows, len(classes))
+    codes[:] = number[values.data]
     return classes, codes
 
 
@@ -94,11 +130,15 @@ def _as_column(y: Any, n_rows: int) -> NDArray[Any]:
             "pass one label per row; several outputs are not supported."
         )
     column: NDArray[Any] = column_or_1d(labels, warn=True)
-    if len(column) != n_rows:
-        raise ValueError(
-            f"X has {n_rows} rows but y has {len(column)} labels: pass one label per row."
-        )
+    _refuse_length(len(column), n_rows)
     return _plain(column) if column.dtype.kind == "O" else column
+
+
+def _refuse_length(n_labels: int, n_rows: int) -> None:
+    if n_labels != n_rows:
+        raise ValueError(
+            f"X has {n_rows} rows but y has {n_labels} labels: pass one label per row."
+        )
 
 
 def _family(label: object) -> str:

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from scipy.special import gammaln
 
+from maptree.binary import first_not_binary
 from maptree.labels import Codes, class_numbers
 from maptree.prior import Prior, read_prior
-from maptree.table import first_not_binary
 from maptree.tree import Tree
 from maptree.weights import read_weights
 

@@ -86,6 +86,7 @@ class PosteriorSummary:
 def summarise(weighted: WeightedTrees, words: TestWords, n_trees: int) -> PosteriorSummary:
     """Summarise weighted trees; the ``n_trees`` heaviest are listed.
 
+    >>> from maptree.schema import Column
     >>> from maptree.trees import Trees
     >>> trees = Trees(
     ...     starts=np.array([0, 3]), sizes=np.array([3, 1]), feature=np.array([0, -1, -1, -1]),
@@ -93,7 +94,8 @@ def summarise(weighted: WeightedTrees, words: TestWords, n_trees: int) -> Poster
     ...     counts=np.array([[5, 5], [5, 0], [0, 5], [5, 5]]))
     >>> weighted = WeightedTrees(
     ...     trees, np.array([0.75, 0.25]), np.array([-6.4, -7.5]), np.array([[0, 0, 0, 1]]))
-    >>> print(summarise(weighted, TestWords(["age"], np.array([0]), np.array([45.5])), 2))
+    >>> age = Column("age", "number", "int64", thresholds=(45.5,))
+    >>> print(summarise(weighted, TestWords((age,)), 2))
     Leaves  1: 0.250  2: 0.750
     Depth   0: 0.250  1: 0.750
     <BLANKLINE>
@@ -106,10 +108,11 @@ def summarise(weighted: WeightedTrees, words: TestWords, n_trees: int) -> Poster
     """
     trees, weights = weighted.trees, weighted.weights
     tests, tree = trees.splits()
-    test_names = [words.condition([(test, True)]) for test in range(len(words.columns))]
+    test_names = [words.test(test) for test in range(len(words.columns))]
+    column_names = [words.name(column) for column in range(len(words.schema))]
     heaviest = zip(trees[:n_trees], weights, weighted.log_posteriors, strict=False)
     return PosteriorSummary(
-        columns=_frequencies(words.columns[tests], tree, weights, words.names),
+        columns=_frequencies(words.columns[tests], tree, weights, column_names),
         tests=_frequencies(tests, tree, weights, test_names),
         leaves=_probabilities(trees.n_leaves(), weights),
         depth=_probabilities(trees.depths(), weights),

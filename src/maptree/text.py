@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from maptree.leaf_probabilities import credible_interval, posterior_mean
 from maptree.tree import Tree
-from maptree.wording import TestWords
+from maptree.wording import Answered, TestWords
 
 LEVEL = 0.95
 
@@ -19,8 +19,9 @@ LEVEL = 0.95
 class TreeText:
     r"""A tree with all that its text needs: the words of its tests and classes, and the prior.
 
+    >>> from maptree.schema import Column
     >>> tree = Tree([0, -1, -1], [1, -1, -1], [2, -1, -1], [[9, 8], [9, 0], [0, 8]])
-    >>> words = TestWords(["age"], np.array([0]), np.array([45.5]))
+    >>> words = TestWords((Column("age", "number", "int64", thresholds=(45.5,)),))
     >>> text = TreeText(tree, words, ["no", "yes"], np.array([2.5, 2.5]))
     >>> print(*text.rules(), sep="\n")
     age <= 45.5  ->  yes 0.81 [0.56, 0.96], n = 8
@@ -38,7 +39,7 @@ class TreeText:
     def rules(self) -> list[str]:
         """Return one rule per leaf: the condition, and what holds there."""
         tree, rules = self.tree, []
-        stack: list[tuple[int, list[tuple[int, bool]]]] = [(0, [])]
+        stack: list[tuple[int, list[Answered]]] = [(0, [])]
         while stack:
             node, answers = stack.pop()
             test = int(tree.feature[node])
@@ -52,9 +53,9 @@ class TreeText:
     def export(self) -> str:
         """Return the tree as indented text."""
         tree, lines = self.tree, []
-        stack: list[tuple[int, int, str]] = [(0, 0, "")]
+        stack: list[tuple[int, list[Answered], str]] = [(0, [], "")]
         while stack:
-            node, depth, condition = stack.pop()
+            node, path, condition = stack.pop()
             test = int(tree.feature[node])
             if test < 0:
                 lines.append(f"{condition}{self._outcome(node)} ({self._counts(node)})")
@@ -62,8 +63,9 @@ class TreeText:
             if node != 0:
                 lines.append(condition.removesuffix(": "))
             for child, answer in ((tree.left[node], False), (tree.right[node], True)):
-                words = self.words.condition([(test, answer)])
-                stack.append((int(child), depth + 1, f"{'| ' * depth}{words}: "))
+                words = self.words.condition([(test, answer)], given=path)
+                line = f"{'| ' * len(path)}{words}: "
+                stack.append((int(child), [*path, (test, answer)], line))
         return "\n".join(lines)
 
     def _outcome(self, node: int) -> str:

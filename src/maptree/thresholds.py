@@ -2,51 +2,88 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from maptree.labels import Codes
 
+# Up to so many classes, a look at all rows for each of them takes less time than it saves.
+_FEW = 16
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """Gaps between neighbouring values of a column, to cut in."""
+
+    low: NDArray[Any]  # the value below each chosen gap, in the type of the column
+    high: NDArray[Any]  # the value above
+    ends: NDArray[Any]  # the least and the greatest value of the column
+    n_values: int  # distinct values
+    n_useful: int  # gaps where the class can change, of which some were chosen
+
 
 def choose_gaps(
-    values: NDArray[np.float64],
+    values: NDArray[Any],
     codes: Codes | None,
     weights: NDArray[np.int64] | None,
     limit: int,
-) -> NDArray[np.float64]:
-    """Choose at most ``limit`` gaps of a column to cut in: the values below and above each.
+) -> Gaps:
+    """Choose at most ``limit`` gaps of a column without missing values.
 
-    A column of 0 and 1 gives one gap of NaN, which stands for the test "is 1"; a constant column
-    nothing. See ``BinaryEncoder`` for which gaps are kept.
+    See ``BinaryEncoder`` for which gaps are kept. Rows of weight 0 are not looked at.
 
-    >>> choose_gaps(np.array([3.0, 1.0, 2.0, 2.0]), None, None, 16)
-    array([[1., 2.],
-           [2., 3.]])
-    >>> choose_gaps(np.array([3.0, 1.0, 2.0, 2.0]), np.array([1, 0, 0, 0], np.int32), None, 16)
-    array([[2.],
-           [3.]])
+    >>> gaps = choose_gaps(np.array([3.0, 1.0, 2.0, 2.0]), None, None, 16)
+    >>> gaps.low, gaps.high
+    (array([1., 2.]), array([2., 3.]))
+    >>> choose_gaps(np.array([3.0, 1.0, 2.0, 2.0]), np.array([1, 0, 0, 0], np.int32), None, 16).low
+    array([2.])
     """
     if weights is not None and not weights.all():
         kept = weights > 0
         values, weights = values[kept], weights[kept]
         codes = None if codes is None else codes[kept]
-    order = np.argsort(values)  # rows of one value stay together; their order does not matter
-    ordered = values[order]
+    ordered, codes, weights = _sort(values, codes, weights)
     # Where a new value starts; between start i - 1 and start i lies cut i.
     starts = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
-    if len(starts) == 0:
-        return np.empty((2, 0))
-    if len(starts) == 1 and ordered[0] == 0.0 and ordered[-1] == 1.0:
-        return np.full((2, 1), np.nan)
-    below = starts if weights is None else np.cumsum(weights[order])[starts - 1]
-    total = len(ordered) if weights is None else int(weights.sum())
+    n_values = len(starts) + 1
     if codes is not None:
-        useful = _class_can_change(codes[order], starts)
-        starts, below = starts[useful], below[useful]
-    if len(starts) > limit:
-        chosen = _by_quantile(below, total, limit)
-        starts = starts[chosen]
-    return np.stack([ordered[starts - 1], ordered[starts]])
+        starts = starts[_class_can_change(codes, starts)]
+    n_useful = len(starts)
+    if n_useful > limit:
+        below = starts if weights is None else np.cumsum(weights)[starts - 1]
+        total = len(ordered) if weights is None else int(weights.sum())
+        starts = starts[_by_quantile(below, total, limit)]
+    return Gaps(ordered[starts - 1], ordered[starts], ordered[[0, -1]], n_values, n_useful)
+
+
+def _sort(
+    values: NDArray[Any], codes: Codes | None, weights: NDArray[np.int64] | None
+) -> tuple[NDArray[Any], Codes | None, NDArray[np.int64] | None]:
+    """Return the values in order, and with them their class numbers and weights.
+
+    Rows of one value stay together; their order does not matter.
+    """
+    if codes is None and weights is None:
+        return np.sort(values), None, None
+    counts = np.zeros(0, dtype=np.intp) if codes is None else np.bincount(codes)
+    if codes is None or weights is not None or len(counts) > _FEW:
+        order = np.argsort(values)
+        by_value = None if codes is None else codes[order]
+        return values[order], by_value, None if weights is None else weights[order]
+    # Sorting is several times as fast as finding the order. So each class is sorted by itself, and
+    # the order is only that of merging runs, which the stable sort does in one pass.
+    runs = np.empty_like(values)
+    ends = np.cumsum(counts)
+    for code, end in enumerate(ends.tolist()):
+        run = runs[end - counts[code] : end]
+        np.compress(codes == code, values, out=run)
+        run.sort()
+    order = np.argsort(runs, kind="stable")
+    classes: Codes = np.repeat(np.arange(len(counts)).astype(codes.dtype), counts)
+    return runs[order], classes[order], None
 
 
 def _class_can_change(codes: Codes, starts: NDArray[np.intp]) -> NDArray[np.bool_]:
@@ -95,12 +132,14 @@ def _by_quantile(below: NDArray[np.int64], total: int, limit: int) -> NDArray[np
 def place_cuts(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return a threshold t with low <= t < high: the middle, in as few digits as are needed.
 
+    Below infinity it is infinity, which stands for the test "is less than infinity".
+
     >>> place_cuts(np.array([45.0, 0.0]), np.array([46.0, 1 / 3]))
     array([45.5  ,  0.167])
     """
-    # Half of each, not half of the sum or the difference: those overflow for huge values.
-    middle = low / 2 + high / 2
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        # Half of each, not half of the sum or the difference: those overflow for huge values.
+        middle = low / 2 + high / 2
         gap = high - low
         digits = np.ceil(-np.log10(gap * 0.02))
         scale = 10.0 ** np.abs(digits)
@@ -113,4 +152,7 @@ def place_cuts(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[n
     threshold = np.where((low <= short) & (short < high), short, middle)
     # Between neighbouring floats the middle rounds to one of them; it must not be the upper one.
     result: NDArray[np.float64] = np.where((low <= threshold) & (threshold < high), threshold, low)
-    return result
+    # Beside an infinity there is no middle: the infinity is cut off, and alone with the other the
+    # sign tells them apart.
+    result = np.where(np.isinf(high), np.where(np.isinf(low), 0.0, np.inf), result)
+    return result + 0.0  # not -0.0

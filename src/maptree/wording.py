@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from maptree.schema import Column, Test, Threshold, all_tests, columns_of_tests
+from maptree.value_text import category_text, threshold_text
+from maptree.values import Category
+
 _OPPOSITE = {"=": "!=", "!=": "=", "<=": ">", ">": "<=", "<": ">=", ">=": "<"}
 _COMPARISON = re.compile(r" (=|!=|<=|>=|<|>) ")
 
-
-def number_text(value: float) -> str:
-    """Write a number so that reading it gives the same number, without a needless ".0".
-
-    >>> number_text(45.5), number_text(60.0)
-    ('45.5', '60')
-    """
-    return repr(float(value)).removesuffix(".0")
+# A test, by number, and the answer to it.
+Answered = tuple[int, bool]
 
 
-def yes_and_no(name: str) -> tuple[str, str]:
-    """Say that a 0/1 column holds, and that it does not.
+def yes_and_no(name: str, yes: str = "1", no: str = "0") -> tuple[str, str]:
+    """Say that a column of two values holds, and that it does not.
 
     A name that is itself a comparison needs no "= 1" after it:
 
@@ -34,49 +34,136 @@ def yes_and_no(name: str) -> tuple[str, str]:
     """
     parts = _COMPARISON.split(name)
     if len(parts) != 3:
-        return f"{name} = 1", f"{name} = 0"
+        return f"{name} = {yes}", f"{name} = {no}"
     subject, sign, value = parts
     return name, f"{subject} {_OPPOSITE[sign]} {value}"
 
 
 @dataclass(frozen=True)
 class TestWords:
-    """What the tests of a tree ask, for putting them into words.
+    """What the tests of a tree ask, in the words of the table's columns.
 
-    A threshold of NaN is the test "is 1" of a 0/1 column.
+    ``names`` are used in place of those in the schema, for tables that have no names themselves.
 
-    >>> words = TestWords(["age", "member"], np.array([0, 0, 1]), np.array([45.5, 60, np.nan]))
-    >>> words.condition([(0, False), (2, True), (1, True)])
-    '45.5 < age <= 60 and member = 1'
+    >>> age = Column("age", "number", "int64", thresholds=(45.5, 60.0), has_missing=True)
+    >>> colour = Column("colour", "category", "string", categories=("blue", "green", "red"))
+    >>> words = TestWords((age, colour))
+    >>> words.test(0), words.test(2), words.test(5)
+    ('age <= 45.5', 'age is missing', 'colour = red')
+    >>> words.condition([(0, False), (5, True), (1, True)])
+    '45.5 < age <= 60 and colour = red'
+    >>> words.condition([(3, False), (5, False), (1, False)])
+    'colour not in {blue, red} and (age > 60 or missing)'
     """
 
     __test__ = False  # not a test case, whatever pytest thinks of the name
 
-    names: list[str]
-    columns: NDArray[np.int32]
-    thresholds: NDArray[np.float64]
+    schema: tuple[Column, ...]
+    names: Sequence[str] = ()
 
-    def condition(self, answers: Iterable[tuple[int, bool]]) -> str:
-        """Put the answers along a path into words, those about one column merged."""
-        above: dict[int, float] = {}
-        at_most: dict[int, float] = {}
-        said: dict[int, str] = {}  # by column, in the order in which the path meets them
+    @cached_property
+    def columns(self) -> NDArray[np.int32]:
+        """The column of each test."""
+        return np.array(columns_of_tests(self.schema), dtype=np.int32)
+
+    @cached_property
+    def _tests(self) -> list[Test]:
+        return all_tests(self.schema)
+
+    def name(self, column: int) -> str:
+        """Return what a column is called."""
+        return self.names[column] if self.names else self.schema[column].name
+
+    def test(self, test: int) -> str:
+        """Put a test into words: what holds where the answer is yes."""
+        return self.condition([(test, True)])
+
+    def condition(
+        self,
+        answers: Iterable[Answered],
+        given: Iterable[Answered] = (),
+        unseen_missing: bool = False,
+    ) -> str:
+        """Put answers along a path into words, those about one column merged.
+
+        A missing value answers no, so a condition of no answers includes it and says so, unless
+        an answer in ``given`` rules it out, which is not put into words otherwise. Columns
+        in which no value was missing at ``fit`` leave it unsaid, unless ``unseen_missing``.
+        """
+        known = self._collect(answers)
+        context = self._collect([*given, *[answer for kept in known.values() for answer in kept]])
+        said = []
+        for column, kept in known.items():
+            about = self.schema[column]
+            words = _words(about, self.name(column), [(self._tests[t], a) for t, a in kept])
+            whole = [(self._tests[t], a) for t, a in context[column]]
+            if (about.has_missing or unseen_missing) and not _speaks_of_missing(whole):
+                words = f"{words} or missing"
+                words = f"({words})" if len(known) > 1 else words
+            said.append(words)
+        return " and ".join(said) if said else "always"
+
+    def _collect(self, answers: Iterable[Answered]) -> dict[int, list[Answered]]:
+        """Sort answers by column, in the order in which the path meets these."""
+        by_column: dict[int, list[Answered]] = {}
         for test, answer in answers:
-            column, threshold = int(self.columns[test]), float(self.thresholds[test])
-            name = self.names[column]
-            if np.isnan(threshold):
-                said[column] = yes_and_no(name)[0 if answer else 1]
-                continue
-            if answer:
-                at_most[column] = min(threshold, at_most.get(column, np.inf))
-            else:
-                above[column] = max(threshold, above.get(column, -np.inf))
-            said[column] = _between(name, above.get(column), at_most.get(column))
-        return " and ".join(said.values()) if said else "always"
+            by_column.setdefault(int(self.columns[test]), []).append((test, answer))
+        return by_column
 
 
-def _between(name: str, above: float | None, at_most: float | None) -> str:
+def _speaks_of_missing(answers: Iterable[tuple[Test, bool]]) -> bool:
+    """Tell whether answers settle if the value is missing: asked, or a yes to something else."""
+    return any(answer or test.asks == "missing" for test, answer in answers)
+
+
+def _words(column: Column, name: str, answers: Sequence[tuple[Test, bool]]) -> str:
+    """Put what is known about one column into words, missing values aside."""
+    yes = [test for test, answer in answers if answer]
+    no = [test for test, answer in answers if not answer]
+    if any(test.asks == "missing" for test in yes):
+        return f"{name} is missing"
+    plain = [test for test, _ in answers if test.asks != "missing"]
+    if not plain:
+        return f"{name} is not missing"
+    if column.kind == "boolean":
+        words = yes_and_no(name, *(category_text(c) for c in reversed(column.categories)))
+        return words[0] if yes else words[1]
+    if column.kind == "category":
+        return _category_words(column, name, yes, no)
+    above = [test.value for test in no if test.asks == "at most"]
+    at_most = [test.value for test in yes if test.asks == "at most"]
+    return _between(column, name, max(above, default=None), min(at_most, default=None))  # type: ignore[type-var, arg-type]
+
+
+def _category_words(column: Column, name: str, yes: list[Test], no: list[Test]) -> str:
+    if yes:
+        return f"{name} = {category_text(_category(yes[0]))}"
+    without = [_category(test) for test in no if test.asks == "equals"]
+    if len(set(without)) == 1:
+        return f"{name} != {category_text(without[0])}"
+    listed = [category_text(c) for c in column.categories if c in without]
+    return f"{name} not in {{{', '.join(listed)}}}"
+
+
+def _category(test: Test) -> Category:
+    assert test.value is not None
+    return test.value  # type: ignore[return-value]
+
+
+def _between(column: Column, name: str, above: Threshold | None, at_most: Threshold | None) -> str:
+    """Write above < name <= at_most; an end that is None is left out."""
+    infinity = math.inf
+    if above == infinity:
+        return f"{name} = inf"
+    if at_most == -infinity:
+        return f"{name} = -inf"
+    if column.kind == "ordered" and at_most is not None:
+        lowest = 0 if above is None else int(above) + 1
+        if lowest == at_most:
+            return f"{name} = {threshold_text(column, at_most)}"
+    left = "" if above is None else f"{threshold_text(column, above)} < "
     if at_most is None:
-        return name if above is None else f"{name} > {number_text(above)}"
-    right = f"{name} <= {number_text(at_most)}"
-    return right if above is None else f"{number_text(above)} < {right}"
+        return f"{name} > {threshold_text(column, above)}" if above is not None else name
+    if at_most == infinity:
+        return f"{left}{name} < inf"
+    return f"{left}{name} <= {threshold_text(column, at_most)}"

@@ -1,0 +1,113 @@
+"""Tables that are 0/1 throughout, which need no encoding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maptree import _core
+from maptree.table import Matrix, Table
+from maptree.values import Values
+
+# Bytes of the table looked at together, so that checking takes no memory to speak of.
+_BLOCK = 1 << 18
+
+
+def first_not_binary(values: NDArray[Any], missing: bool = False) -> tuple[int, int] | None:
+    """Return the row and column of the first value other than 0 and 1, or None.
+
+    With ``missing``, NaN is passed over.
+
+    >>> first_not_binary(np.array([[0, 1], [1, 2]]))
+    (1, 1)
+    """
+    if values.dtype == bool:
+        return None
+    step = max(1, _BLOCK // max(1, values.itemsize * values.shape[1]))
+    for start in range(0, values.shape[0], step):
+        block = values[start : start + step]
+        bad = (block != 0) & (block != 1)
+        if missing:
+            bad &= block == block
+        if bad.any():
+            row, column = np.argwhere(bad)[0]
+            return start + int(row), int(column)
+    return None
+
+
+def is_binary_matrix(table: Matrix) -> bool:
+    """Tell whether a matrix is 0/1 throughout."""
+    return table.masked is None and first_not_binary(table.values) is None
+
+
+def is_binary(values: Values) -> bool:
+    """Tell whether a column is booleans, or numbers 0 and 1, with nothing missing."""
+    return _first_bad(values, missing=False) is None
+
+
+def _first_bad(values: Values, missing: bool) -> int | None:
+    """Return the first row that is neither 0 nor 1, nor missing if that is passed over."""
+    holes = values.missing
+    if values.kind not in ("number", "boolean", "nothing") or values.per_unit != 1:
+        return 0 if holes is None or holes.all() else int(np.argmin(holes))
+    for start in range(0, len(values), _BLOCK):
+        block = values.data[start : start + _BLOCK]
+        bad = (block != 0) & (block != 1)
+        if missing:
+            bad &= block == block
+        if holes is not None:
+            gap = holes[start : start + _BLOCK]
+            bad = bad & ~gap if missing else bad | gap
+        if bad.any():
+            return start + int(np.argmax(bad))
+    return None
+
+
+def refuse_not_binary(table: Table, why: str, missing: bool = False) -> None:
+    """Refuse a table that is not 0/1 throughout; with ``missing``, holes are passed over."""
+    if isinstance(table, Matrix) and table.masked is None:
+        bad = first_not_binary(table.values, missing)
+        if bad is not None:
+            value = table.values[bad]
+            shown = "NaN" if value != value else str(value)
+            raise ValueError(f"X has {shown} at row {bad[0]}, {table.label(bad[1])}: {why}")
+        return
+    for column in range(table.n_columns):
+        values = table.read(column)
+        row = _first_bad(values, missing)
+        if row is not None:
+            shown = _show(values, row)
+            raise ValueError(f"X has {shown} at row {row}, {table.label(column)}: {why}")
+
+
+def _show(values: Values, row: int) -> str:
+    if values.missing is not None and values.missing[row]:
+        return "a missing value"
+    if len(values.categories):
+        return repr(values.categories[int(values.data[row])])
+    if values.kind == "number" and values.per_unit == 1:
+        value = values.data[row]
+        return "NaN" if value != value else str(value)
+    return f"values of type {values.dtype}"
+
+
+def pack_columns(n_rows: int, columns: list[NDArray[np.uint8]]) -> _core.PackedTable:
+    """Move packed columns into one table; the list is empty afterwards, so memory is freed."""
+    packed = _core.PackedTable(n_rows, sum(map(len, columns)))
+    first = packed.n_columns
+    while columns:
+        last = columns.pop()
+        first -= len(last)
+        packed.write(first, last)
+    return packed
+
+
+def binary_columns(table: Table) -> Iterator[NDArray[np.uint8]]:
+    """Pack the columns of a table that is known to be 0/1, one after the other."""
+    for column in range(table.n_columns):
+        values = table.read(column)
+        answers = (values.data == 1) & ~values.is_missing()
+        yield np.packbits(answers, bitorder="little")[np.newaxis]

@@ -1,0 +1,66 @@
+"""Which categories of a column get a test."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maptree.value_text import category_text
+from maptree.values import Category, Values
+
+# Text is taken for an identifier if it has more different values than this, and more than one for
+# every two rows: a test of a value would be about a row or two.
+_FEW = 10
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The categories to test for, and what was seen."""
+
+    categories: tuple[Category, ...]  # in order
+    n_seen: int
+    n_rows: int
+    note: str = ""
+    identifier: bool = False
+
+
+def choose_categories(values: Values, weights: NDArray[np.int64] | None, most: int) -> Chosen:
+    """Choose the categories to test for, in a column without missing values.
+
+    Of two, one: the second in order, as in no and yes. Of more than ``most``, the most frequent;
+    of equally frequent ones the first in order.
+    """
+    counts = np.bincount(values.data, weights, minlength=len(values.categories))
+    seen = np.flatnonzero(counts)
+    n_seen, n_rows = len(seen), int(counts.sum())
+    if n_seen > max(_FEW, n_rows / 2):
+        return Chosen((), n_seen, n_rows, identifier=True)
+    notes = []
+    if n_seen > most:
+        notes.append(f"{most:,} of {n_seen:,} categories, the most frequent")
+        least = np.partition(counts[seen], n_seen - most)[n_seen - most]
+        seen = seen[counts[seen] >= least]  # more than so many if several are as frequent
+    pairs = [(-int(counts[i]), values.categories[int(i)]) for i in seen]
+    pairs.sort(key=lambda pair: (pair[0], _order(pair[1])))
+    categories = sorted((category for _, category in pairs[:most]), key=_order)
+    if n_seen > 1 and all(isinstance(c, str) and _reads_as_number(c) for c in categories):
+        notes.append("text that reads as numbers: convert it for thresholds")
+    if n_seen == 2 and most > 1:
+        notes.append(f"the other value is {category_text(categories.pop(0))}")
+    return Chosen(tuple(categories), n_seen, n_rows, "; ".join(notes))
+
+
+def _order(category: Category) -> tuple[bool, Any]:
+    """Order numbers before text, which cannot be compared with them."""
+    return isinstance(category, str), category
+
+
+def _reads_as_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

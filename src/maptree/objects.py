@@ -1,0 +1,282 @@
+"""A column of Python objects: what they are, and the array they become."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Complex, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maptree.clock import DAY, SECOND
+from maptree.values import Categories, Values, none_if_empty, nothing
+
+_EPOCH = dt.datetime(1970, 1, 1)
+_EPOCH_UTC = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+
+# Names of the types of pandas' NA and NaT, which must be known without importing pandas.
+_MISSING_TYPES = ("NAType", "NaTType", "NoneType", "MaskedConstant")
+
+
+def read_objects(
+    column: NDArray[np.object_],
+    dtype: str,
+    where: str,
+    masked: NDArray[np.bool_] | None = None,
+) -> Values:
+    """Turn a column of Python objects into values; ``where`` names it in messages.
+
+    >>> values = read_objects(np.array(["red", None, "blue"], dtype=object), "object", "column 0")
+    >>> values.kind, values.data, list(values.categories)
+    ('category', array([ 0, -1,  1], dtype=int32), ['red', 'blue'])
+    """
+    types = set(map(type, column))
+    holes = _holes(column, types)
+    if masked is not None:
+        holes |= masked
+    there = np.flatnonzero(~holes)
+    if len(there) == 0:
+        return nothing(len(column), dtype)
+    families: dict[str, int] = {}  # and the first row of each
+    for type_ in types:
+        row = next((int(row) for row in there if type(column[row]) is type_), None)
+        if row is not None:
+            family = _family(column[row])
+            families[family] = min(families.get(family, row), row)
+    family = _common(families, column, where)
+    objects = column[there].tolist()
+    missing = none_if_empty(holes)
+    if family == "text":
+        return _text(objects, there, len(column), missing, dtype)
+    data, per_unit, zone = _CONVERT[family](objects, where)
+    if missing is not None:
+        whole = np.zeros(len(column), dtype=data.dtype)
+        whole[there] = data
+        if data.dtype.kind == "f":
+            whole[holes] = np.nan
+        data = whole
+    kind = family.removesuffix(" with a time zone")
+    return Values(kind, dtype, data, missing, per_unit, zone=zone)
+
+
+def _holes(column: NDArray[np.object_], types: set[type]) -> NDArray[np.bool_]:
+    suspects = tuple(t for t in types if not issubclass(t, (str, int, dt.date, dt.time)))
+    suspects += tuple(t for t in types if t.__name__ in _MISSING_TYPES)
+    if not suspects:
+        return np.zeros(len(column), dtype=bool)
+    return np.fromiter((isinstance(v, suspects) and _is_missing(v) for v in column), dtype=bool)
+
+
+def _is_missing(value: Any) -> bool:
+    if type(value).__name__ in _MISSING_TYPES:
+        return True
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return bool(np.isnat(value))
+    return isinstance(value, (float, np.floating, Decimal)) and value != value
+
+
+def _family(value: Any) -> str:
+    if isinstance(value, (bool, np.bool_)):
+        return "boolean"
+    if isinstance(value, str):
+        return "text"
+    if isinstance(value, (Real, Decimal)) and not isinstance(value, np.timedelta64):
+        return "number"
+    if isinstance(value, np.datetime64):
+        return "date" if np.datetime_data(value)[0] in "YMWD" else "datetime"
+    if isinstance(value, dt.datetime):
+        return "datetime" if value.tzinfo is None else "datetime with a time zone"
+    if isinstance(value, dt.date):
+        return "date"
+    if isinstance(value, dt.time):
+        return "time"
+    if isinstance(value, (dt.timedelta, np.timedelta64)):
+        return "duration"
+    return type(value).__name__
+
+
+def _common(families: dict[str, int], column: NDArray[np.object_], where: str) -> str:
+    """Return what all values of a column are; refuse other mixtures than those that compare."""
+    kinds = set(families)
+    for family, row in families.items():
+        if family not in _CONVERT and family != "text":
+            if isinstance(column[row], Complex):
+                raise ValueError(
+                    f"Complex data not supported: X has {column[row]!r} at row {row}, {where}. "
+                    "Pass the real and the imaginary parts as columns of their own."
+                )
+            # scikit-learn's checks look for "argument must be", "string" and "number".
+            raise TypeError(
+                f"X has {column[row]!r} at row {row}, {where}: the argument must be a column of "
+                f"strings, numbers, booleans, dates, times or durations, not of {family}."
+            )
+    if len(kinds) == 1:
+        return kinds.pop()
+    for mixture in ({"number", "boolean"}, {"date", "datetime"}):
+        if kinds == mixture:
+            return "number" if "number" in mixture else "datetime"
+    examples = ", ".join(f"{column[row]!r} at row {row}" for row in sorted(families.values()))
+    raise TypeError(
+        f"X has values of mixed types in {where} ({examples}): convert the column to one type, "
+        "numbers or text, and leave missing values empty."
+    )
+
+
+def _text(
+    objects: list[Any],
+    there: NDArray[np.intp],
+    n_rows: int,
+    missing: NDArray[np.bool_] | None,
+    dtype: str,
+) -> Values:
+    position: dict[str, int] = {}
+    for text in objects:
+        position.setdefault(text, len(position))
+    data = np.full(n_rows, -1, dtype=np.int32)
+    data[there] = [position[text] for text in objects]
+    categories = Categories.of([str(text) for text in position])
+    return Values("category", dtype, data, missing, categories=categories)
+
+
+# Conversions return the array, how much of it makes a unit, and the time zone.
+Converted = tuple[NDArray[Any], Fraction, str | None]
+
+
+def _booleans(objects: Sequence[Any], where: str) -> Converted:
+    return np.array(objects, dtype=bool), Fraction(1), None
+
+
+def _numbers(objects: Sequence[Any], where: str) -> Converted:
+    """Choose a type that holds all numbers exactly: whole, float, or the objects themselves."""
+    plain = [_plain_number(value, where) for value in objects]
+    if all(isinstance(value, int) for value in plain):
+        for dtype in (np.int64, np.uint64):
+            limits = np.iinfo(dtype)
+            if min(plain) >= limits.min and max(plain) <= limits.max:
+                return np.array(plain, dtype=dtype), Fraction(1), None
+    elif not any(isinstance(value, Decimal) for value in plain) and all(
+        isinstance(value, float) or (isinstance(value, int) and _is_float(value)) for value in plain
+    ):
+        return np.array(plain, dtype=np.float64), Fraction(1), None
+    exact = np.empty(len(plain), dtype=object)
+    exact[:] = plain
+    return exact, Fraction(1), None
+
+
+def _is_float(value: int) -> bool:
+    try:
+        return int(float(value)) == value
+    except OverflowError:
+        return False
+
+
+def _plain_number(value: Any, where: str) -> int | float | Decimal:
+    if isinstance(value, (bool, np.bool_, int, np.integer)):
+        return int(value)
+    if isinstance(value, Decimal):
+        return value if value.is_finite() else float(value)
+    rounded = float(value)
+    if rounded != value:  # a fraction, or a long double
+        raise ValueError(
+            f"X has {value!r} in {where}, which no float is equal to: convert the column to float."
+        )
+    return rounded
+
+
+def _dates(objects: Sequence[Any], where: str) -> Converted:
+    days = [
+        int(v.astype("datetime64[D]").astype(np.int64))
+        if isinstance(v, np.datetime64)
+        else v.toordinal() - _EPOCH.toordinal()
+        for v in objects
+    ]
+    return np.array(days, dtype=np.int64), Fraction(1), None
+
+
+def _datetimes(objects: Sequence[Any], where: str) -> Converted:
+    return *_whole([_point(value, _EPOCH) for value in objects]), None
+
+
+def _datetimes_in_zone(objects: Sequence[Any], where: str) -> Converted:
+    zone = objects[0].tzinfo
+    name = getattr(zone, "key", None) or getattr(zone, "zone", None) or str(zone)
+    return *_whole([_point(value, _EPOCH_UTC) for value in objects]), name
+
+
+def _point(value: Any, epoch: dt.datetime) -> int:
+    if isinstance(value, np.datetime64):
+        unit, step = np.datetime_data(value)
+        if unit in "YMW":
+            value, unit, step = value.astype("datetime64[D]"), "D", 1
+        return _in_nanoseconds(int(value.astype(np.int64)), unit, step)
+    if not isinstance(value, dt.datetime):
+        return int(value.toordinal() - epoch.toordinal()) * DAY
+    if type(value) is dt.datetime:
+        return _nanoseconds(value - epoch)
+    # A pandas Timestamp: it goes to nanoseconds, and its differences are not Python's.
+    stamp: Any = value
+    return _nanoseconds(stamp.to_pydatetime(warn=False) - epoch) + int(stamp.nanosecond)
+
+
+def _nanoseconds(difference: dt.timedelta) -> int:
+    return int(difference // dt.timedelta(microseconds=1)) * 1000
+
+
+def _times(objects: Sequence[Any], where: str) -> Converted:
+    for value in objects:
+        if value.tzinfo is not None:
+            raise TypeError(
+                f"X has {value!r} in {where}: a time of day with a time zone has no place in an "
+                "order. Pass it without, or as a date with time and zone."
+            )
+    times = [
+        ((v.hour * 60 + v.minute) * 60 + v.second) * SECOND + v.microsecond * 1000 for v in objects
+    ]
+    return np.array(times, dtype=np.int64), Fraction(1), None
+
+
+def _durations(objects: Sequence[Any], where: str) -> Converted:
+    durations = []
+    for value in objects:
+        if isinstance(value, np.timedelta64):
+            unit, step = np.datetime_data(value)
+            durations.append(_in_nanoseconds(int(value.astype(np.int64)), unit, step))
+        else:
+            durations.append(_nanoseconds(value) + int(getattr(value, "nanoseconds", 0)))
+    return *_whole(durations), None
+
+
+_UNITS = {"W": 7 * DAY, "D": DAY, "h": 3600 * SECOND, "m": 60 * SECOND, "s": SECOND}
+_UNITS |= {"ms": 10**6, "us": 10**3, "ns": 1}
+
+
+def _in_nanoseconds(count: int, unit: str, step: int) -> int:
+    if unit not in _UNITS:
+        raise TypeError(f"X has times in units of {unit!r}: convert them to nanoseconds ('ns').")
+    return count * step * _UNITS[unit]
+
+
+def _whole(nanoseconds: Sequence[int]) -> tuple[NDArray[np.int64], Fraction]:
+    """Return whole numbers in the finest unit in which 64 bits hold all, and what a unit is."""
+    limit = np.iinfo(np.int64).max
+    for unit in (1, 10**3, 10**6, SECOND):
+        inside = min(nanoseconds) >= -limit * unit and max(nanoseconds) <= limit * unit
+        if inside and all(value % unit == 0 for value in nanoseconds):
+            numbers = [value // unit for value in nanoseconds]
+            return np.array(numbers, dtype=np.int64), Fraction(1, unit)
+    raise ValueError("X has times that are too far apart to compare: bring them to one unit.")
+
+
+_CONVERT: dict[str, Callable[[Sequence[Any], str], Converted]] = {
+    "boolean": _booleans,
+    "number": _numbers,
+    "date": _dates,
+    "datetime": _datetimes,
+    "datetime with a time zone": _datetimes_in_zone,
+    "time": _times,
+    "duration": _durations,
+}

@@ -1,0 +1,108 @@
+"""What a fitted encoder knows: for every column its kind, and what its tests need."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from typing import Literal
+
+from maptree.values import Category
+
+Threshold = int | float | Decimal
+Asks = Literal["at most", "equals", "missing"]
+
+KINDS = (
+    "number",
+    "boolean",
+    "category",
+    "ordered",
+    "date",
+    "datetime",
+    "time",
+    "duration",
+    "constant",
+    "identifier",
+    "unread",
+)
+# Kinds whose tests are thresholds.
+THRESHOLDS = ("number", "ordered", "date", "datetime", "time", "duration")
+
+
+@dataclass(frozen=True)
+class Test:
+    """One question about a column: is the value at most this, is it this, or is it missing.
+
+    A threshold of infinity asks whether the value is less than that.
+    """
+
+    __test__ = False  # not a test case, whatever pytest thinks of the name
+
+    asks: Asks
+    value: Threshold | Category | None = None
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the table, and the tests that were made of it.
+
+    Attributes
+    ----------
+    name : str
+        As in the table, or x0, x1, ... where that has no names.
+    kind : str
+        "number", "boolean" (two values that stand for yes and no), "category", "ordered",
+        "date", "datetime", "time" or "duration". "constant" and "identifier" columns have no test
+        but that for missing values. "unread" columns have none because time ran out.
+    dtype : str
+        What the table called the type.
+    thresholds : tuple
+        Of a number: ints, floats or Decimals. Of an ordered column: positions in ``categories``.
+        Of dates: days since 1970-01-01. Of other times: nanoseconds, since 1970-01-01 (in UTC if
+        there is a time zone), since midnight, or of the duration.
+    categories : tuple
+        Of a category column those that have a test, in order; there is one, not two, if the column
+        has two values. Of an ordered column all, in their order. Of a boolean column the value for
+        no and the value for yes.
+    has_missing : bool
+        Whether there is a test for missing values, because some were seen.
+    zone : str or None
+        Time zone of a datetime column.
+    note : str
+        How the column was handled and why, where that is not plain.
+    """
+
+    name: str
+    kind: str
+    dtype: str
+    thresholds: tuple[Threshold, ...] = ()
+    categories: tuple[Category, ...] = ()
+    has_missing: bool = False
+    zone: str | None = None
+    note: str = ""
+
+    @cached_property
+    def tests(self) -> tuple[Test, ...]:
+        """The tests in their order; that for missing values is the last.
+
+        >>> Column("age", "number", "int64", thresholds=(45.5,), has_missing=True).tests
+        (Test(asks='at most', value=45.5), Test(asks='missing', value=None))
+        """
+        tests = [Test("at most", threshold) for threshold in self.thresholds]
+        if self.kind == "boolean":
+            tests.append(Test("equals", self.categories[1]))
+        elif self.kind == "category":
+            tests += [Test("equals", category) for category in self.categories]
+        if self.has_missing:
+            tests.append(Test("missing"))
+        return tuple(tests)
+
+
+def columns_of_tests(schema: tuple[Column, ...]) -> list[int]:
+    """Return the column of every test."""
+    return [j for j, column in enumerate(schema) for _ in column.tests]
+
+
+def all_tests(schema: tuple[Column, ...]) -> list[Test]:
+    """Return every test, column by column."""
+    return [test for column in schema for test in column.tests]

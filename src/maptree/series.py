@@ -1,0 +1,175 @@
+"""One column of a data frame as values."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from maptree.objects import read_objects
+from maptree.table import native, read_times
+from maptree.values import Categories, Values, none_if_empty, nothing
+
+_FRACTIONS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
+
+
+def read_series(series: nw.Series[Any], where: str) -> Values:
+    """Turn a column into values, without rounding; ``where`` names it in messages."""
+    dtype, name = series.dtype, _native_type(series)
+    missing = series.is_null().to_numpy().astype(bool)
+    if len(missing) == 0 and name == "object":
+        return nothing(0, name)  # objects of what type is not to be told
+    if len(missing) and missing.all():
+        return nothing(len(missing), name)
+    holes = none_if_empty(missing)
+    if dtype.is_integer() and dtype not in (nw.Int128, nw.UInt128):
+        whole = series if holes is None else series.fill_null(0)
+        return Values("number", name, whole.to_numpy(), holes)
+    if dtype == nw.Boolean:
+        flags = series if holes is None else series.fill_null(False)
+        return Values("boolean", name, flags.to_numpy().astype(bool), holes)
+    if dtype in (nw.Categorical, nw.Enum):
+        return _read_categories(series, name)
+    if dtype == nw.String:
+        return _read_text(series, name)
+    if dtype == nw.Time:
+        return _read_clock(series, name, holes)
+    if dtype == nw.Decimal and _has_arrow():
+        values = _read_decimals(_chunks(series), name, holes)
+        if values is not None:
+            return values
+    if dtype in (nw.Binary, nw.List, nw.Struct, nw.Array):
+        raise TypeError(
+            f"X has type {name} in {where}: pass columns of strings, numbers, booleans, dates, "
+            "times or durations."
+        )
+    data = series.to_numpy()
+    if data.dtype.kind in "mM":
+        return read_times(data, name, where, zone=getattr(dtype, "time_zone", None))
+    if data.dtype.kind == "f":
+        return Values("number", name, native(data))
+    return read_objects(data.astype(object), name, where)
+
+
+def _native_type(series: nw.Series[Any]) -> str:
+    native = series.to_native()
+    return str(native.type if _is_arrow(series) else native.dtype)
+
+
+def _is_arrow(series: nw.Series[Any]) -> bool:
+    return bool(series.implementation.is_pyarrow())
+
+
+def _has_arrow() -> bool:
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+# Text and categories
+
+
+def _read_text(series: nw.Series[Any], dtype: str) -> Values:
+    if series.implementation.is_pandas_like():
+        import pandas as pd
+
+        codes, texts = pd.factorize(series.to_native())
+        return _values(codes, Categories(len(texts), lambda a, b: texts[a:b].tolist()), dtype)
+    if _has_arrow():
+        return _from_dictionary(_whole(series.to_arrow()).dictionary_encode(), dtype)
+    texts = series.drop_nulls().unique().to_list()
+    numbers = series.replace_strict([*texts, None], [*range(len(texts)), -1], return_dtype=nw.Int32)
+    return _values(numbers.to_numpy(), Categories.of(texts), dtype)
+
+
+def _read_categories(series: nw.Series[Any], dtype: str) -> Values:
+    ordered = series.dtype == nw.Enum
+    if series.implementation.is_pandas_like():
+        accessor = series.to_native().cat
+        listed = accessor.categories
+        categories = Categories(len(listed), lambda a, b: listed[a:b].tolist())
+        return _values(accessor.codes.to_numpy(), categories, dtype, ordered)
+    if _has_arrow():
+        array = _whole(series.to_arrow())
+        return _from_dictionary(array, dtype, ordered or array.type.ordered)
+    values = _read_text(series.cast(nw.String), dtype)
+    if not ordered:
+        return values
+    listed = series.cat.get_categories().to_list()
+    position = {category: i for i, category in enumerate(listed)}
+    table = np.array([*(position[c] for c in values.categories), -1], dtype=np.int32)
+    return _values(table[values.data], Categories.of(listed), dtype, ordered)
+
+
+def _chunks(series: nw.Series[Any]) -> list[Any]:
+    """Return the pieces of a column as arrow arrays."""
+    array = series.to_arrow() if not _is_arrow(series) else series.to_native()
+    return list(getattr(array, "chunks", [array]))
+
+
+def _whole(array: Any) -> Any:
+    """Return an arrow array in one piece."""
+    return array.combine_chunks() if hasattr(array, "combine_chunks") else array
+
+
+def _from_dictionary(array: Any, dtype: str, ordered: bool = False) -> Values:
+    listed = array.dictionary
+    if len(listed.unique()) < len(listed):
+        array = array.dictionary_decode().dictionary_encode()
+        listed = array.dictionary
+    missing = array.is_null().to_numpy(zero_copy_only=False)
+    codes = array.indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int32)
+    codes[missing] = -1
+    categories = Categories(len(listed), lambda a, b: listed[a:b].to_pylist())
+    return _values(codes, categories, dtype, ordered)
+
+
+def _values(
+    codes: NDArray[Any], categories: Categories, dtype: str, ordered: bool = False
+) -> Values:
+    data = codes.astype(np.int32, copy=False)
+    kind = "ordered" if ordered else "category"
+    return Values(kind, dtype, data, none_if_empty(data < 0), categories=categories)
+
+
+# Times and decimals, whose Python objects would be slow, or rounded
+
+
+def _read_clock(series: nw.Series[Any], dtype: str, missing: NDArray[np.bool_] | None) -> Values:
+    if series.implementation.is_polars():
+        whole = series.cast(nw.Int64).fill_null(0).to_numpy()
+        return Values("time", dtype, whole, missing)
+    import pyarrow as pa
+
+    array = pa.chunked_array(_chunks(series))
+    bits = pa.int32() if array.type.bit_width == 32 else pa.int64()
+    whole = array.cast(bits).fill_null(0).to_numpy().astype(np.int64)
+    return Values("time", dtype, whole, missing, Fraction(1, _FRACTIONS[array.type.unit]))
+
+
+def _read_decimals(
+    chunks: list[Any], dtype: str, missing: NDArray[np.bool_] | None
+) -> Values | None:
+    """Read decimals as whole numbers of their last place, if 64 bits hold them all."""
+    kind = chunks[0].type
+    if kind.bit_width != 128 or kind.scale < 0:
+        return None
+    pieces = [
+        np.frombuffer(chunk.buffers()[1], dtype="<i8").reshape(-1, 2)[
+            chunk.offset : chunk.offset + len(chunk)
+        ]
+        for chunk in chunks
+        if len(chunk)
+    ]
+    halves = np.concatenate(pieces) if pieces else np.zeros((0, 2), dtype=np.int64)
+    if missing is not None:
+        halves[missing] = 0
+    low, high = halves.T
+    if (high != low >> 63).any():  # the upper half has to repeat the sign, and no more
+        return None
+    return Values("number", dtype, low, missing, Fraction(10) ** kind.scale)

@@ -1,0 +1,63 @@
+"""Values in words: numbers, dates and categories as the tests and rules write them."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from decimal import Decimal
+from typing import Any
+
+from maptree.clock import date_text, datetime_text, duration_text, time_text
+from maptree.schema import Column, Threshold
+from maptree.values import Category
+
+# Text that could be taken for a part of the rule around it, or would not be seen, is quoted.
+_PLAIN = re.compile(r'[^\s",{}()]+(?: [^\s",{}()]+)*')
+_WORDS = re.compile(r"\b(and|or|in|not|is|missing)\b|->|[<>=]")
+
+
+def number_text(value: int | float | Decimal) -> str:
+    """Write a number so that reading it gives the same number, without a needless ".0".
+
+    >>> number_text(45.5), number_text(60.0), number_text(Decimal("0.10"))
+    ('45.5', '60', '0.10')
+    """
+    if isinstance(value, float):
+        return repr(float(value)).removesuffix(".0")
+    return str(value)
+
+
+def category_text(category: Category) -> str:
+    """Write a category, in quotes where it could be misread.
+
+    >>> category_text("red"), category_text("New York"), category_text(" red"), category_text(3)
+    ('red', 'New York', '" red"', '3')
+    """
+    if not isinstance(category, str):
+        return str(category) if isinstance(category, bool) else number_text(category)
+    if _PLAIN.fullmatch(category) and not _WORDS.search(category) and category.isprintable():
+        return category
+    return json.dumps(category, ensure_ascii=not category.isprintable())
+
+
+def threshold_text(column: Column, threshold: Threshold) -> str:
+    """Write the threshold of a column's test.
+
+    >>> threshold_text(Column("joined", "date", "date32[day]"), 18690)
+    '2021-03-04'
+    """
+    texts: dict[str, Any] = {
+        "date": date_text,
+        "datetime": lambda t: datetime_text(t, column.zone),
+        "time": time_text,
+        "duration": duration_text,
+        "ordered": lambda t: category_text(column.categories[t]),
+    }
+    text: str = texts.get(column.kind, number_text)(threshold)
+    return text
+
+
+def is_infinite(threshold: Threshold) -> bool:
+    """Tell whether a threshold is one of the two infinities."""
+    return isinstance(threshold, float) and math.isinf(threshold)

@@ -1,0 +1,114 @@
+"""Rules hold for exactly the rows of their leaf, read by an evaluator that shares no code."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from maptree import BinaryEncoder, MAPTreeClassifier
+from maptree.text import TreeText
+from rule_reader import NUMBER, TEXT, holds
+from tables import KINDS, as_objects, random_tree, tables
+
+pytestmark = pytest.mark.filterwarnings("ignore::maptree.IdentifierWarning")
+
+
+def rules_by_leaf(tree, words):
+    """The rules, in the order of the leaves that they are of: true branches come first."""
+    order, stack = [], [0]
+    while stack:
+        node = stack.pop()
+        if tree.feature[node] < 0:
+            order.append(node)
+        else:
+            stack += [int(tree.left[node]), int(tree.right[node])]
+    rules = TreeText(tree, words, ["a", "b"], np.ones(2)).rules()
+    return dict(zip(order, rules, strict=True))
+
+
+@settings(max_examples=250, deadline=None)
+@given(tables(n_tables=2), st.integers(0, 2**32 - 1), st.booleans())
+def test_a_rule_holds_for_the_rows_of_its_leaf(drawn, seed, labelled):
+    train, other = drawn
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, len(train)) if labelled else None
+    encoder = BinaryEncoder(max_thresholds=5, max_categories=4).fit(as_objects(train), y)
+    answers = encoder.transform(as_objects(train))
+    tree = random_tree(answers, rng)
+    words = encoder.words()
+    for leaf, rule in rules_by_leaf(tree, words).items():
+        expected = (tree.apply(answers) == leaf).tolist()
+        assert [holds(rule, row, KINDS) for row in train] == expected, rule
+    # Values that were not seen, and missing where none was: the words for that say so.
+    fitting = [row for row in other if set(map(type, row.values())) <= seen_types(train)]
+    if fitting:
+        others = encoder.transform(as_objects(fitting))
+        leaves = tree.apply(others)
+        for leaf, path in paths(tree).items():
+            condition = words.condition(path, unseen_missing=True)
+            expected = (leaves == leaf).tolist()
+            assert [holds(condition, row, KINDS) for row in fitting] == expected, condition
+
+
+def seen_types(rows):
+    return {type(value) for row in rows for value in row.values()} | {type(None)}
+
+
+def paths(tree):
+    found, stack = {}, [(0, [])]
+    while stack:
+        node, path = stack.pop()
+        test = int(tree.feature[node])
+        if test < 0:
+            found[node] = path
+        else:
+            stack.append((int(tree.left[node]), [*path, (test, False)]))
+            stack.append((int(tree.right[node]), [*path, (test, True)]))
+    return found
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables(max_rows=40), st.integers(0, 2**32 - 1))
+def test_rules_of_a_fitted_classifier(drawn, seed):
+    (rows,) = drawn
+    frame = as_objects(rows)
+    y = np.random.default_rng(seed).integers(0, 2, len(rows))
+    model = MAPTreeClassifier(max_expansions=30, alpha=0.99, beta=0.01, time_limit=None)
+    model.fit(frame, y)
+    rules = rules_by_leaf(model.tree_, model.encoder_.words())
+    assert [rule.split("  ->  ")[0] for rule in rules.values()] == [
+        rule.split("  ->  ")[0] for rule in model.rules()
+    ]
+    leaves = model.apply(frame)
+    for leaf, rule in rules.items():
+        assert [holds(rule, row, KINDS) for row in rows] == (leaves == leaf).tolist()
+
+
+def test_the_example_of_the_documentation():
+    rng = np.random.default_rng(0)
+    age = rng.integers(20, 80, 400).astype(float)
+    colour = rng.choice(["red", "blue", "green"], 400)
+    y = np.where((age > 45) & (age <= 60) & (colour == "red"), "yes", "no")
+    age[rng.random(400) < 0.1] = np.nan
+    X = np.column_stack([age.astype(object), colour])
+    model = MAPTreeClassifier(time_limit=2).fit(X, y)
+    rules = model.rules(["age", "colour"])
+    yes = [rule for rule in rules if "->  yes" in rule]
+    assert any(" < age <= " in rule and "colour = red" in rule for rule in yes)
+    kinds = {"age": NUMBER, "colour": TEXT}
+    rows = [
+        {"age": None if np.isnan(a) else a, "colour": c} for a, c in zip(age, colour, strict=True)
+    ]
+    held = np.array([[holds(rule, row, kinds) for row in rows] for rule in rules])
+    assert (held.sum(axis=0) == 1).all()
+    assert [int(rule.rsplit("n = ", 1)[1]) for rule in rules] == held.sum(axis=1).tolist()
+
+
+def test_no_warning_in_plain_use():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        BinaryEncoder().fit([[1, "a"], [2, "b"], [3, "a"]])
