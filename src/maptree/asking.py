@@ -118,13 +118,18 @@ def ask(column: Column, values: Values, where: str) -> Asked:
     return Asked(values, column.tests, tuple(bounds))
 
 
+def fitting_kinds(column: Column) -> set[str]:
+    """Return the kinds of values that a fitted column's tests have a meaning for."""
+    kinds = set(_FITTING.get(column.kind, _WORDS)) | {"nothing"}
+    numbers = not any(isinstance(category, str) for category in column.categories)
+    if column.kind == "category" and numbers:
+        kinds |= {"number", "boolean"}
+    return kinds
+
+
 def check_kind(column: Column, values: Values, where: str) -> None:
     """Refuse values that a fitted column's tests have no meaning for."""
-    fitting = set(_FITTING.get(column.kind, _WORDS)) | {"nothing"}
-    numbers = column.kind == "category" and not any(isinstance(c, str) for c in column.categories)
-    if numbers and column.categories:
-        fitting |= {"number", "boolean"}
-    if values.kind not in fitting:
+    if values.kind not in fitting_kinds(column):
         raise TypeError(
             f"X holds {_WORDS[values.kind]} ({values.dtype}) in {where}{_example(values)}, but it "
             f"held {_WORDS[column.kind]} ({column.dtype}) when fitted: pass the same kind as then."

@@ -51,11 +51,11 @@ def is_binary(values: Values) -> bool:
 def _first_bad(values: Values, missing: bool) -> int | None:
     """Return the first row that is neither 0 nor 1, nor missing if that is passed over."""
     holes = values.missing
-    if values.kind not in ("number", "boolean", "nothing") or values.per_unit != 1:
+    if values.kind not in ("number", "boolean", "nothing"):
         return 0 if holes is None or holes.all() else int(np.argmin(holes))
     for start in range(0, len(values), _BLOCK):
         block = values.data[start : start + _BLOCK]
-        bad = (block != 0) & (block != 1)
+        bad = (block != 0) & (block != int(values.per_unit))
         if missing:
             bad &= block == block
         if holes is not None:
@@ -88,8 +88,8 @@ def _show(values: Values, row: int) -> str:
         return "a missing value"
     if len(values.categories):
         return repr(values.categories[int(values.data[row])])
-    if values.kind == "number" and values.per_unit == 1:
-        value = values.data[row]
+    if values.kind == "number":
+        value = values.data[row] if values.per_unit == 1 else values.data[row] / values.per_unit
         return "NaN" if value != value else str(value)
     return f"values of type {values.dtype}"
 
@@ -109,5 +109,5 @@ def binary_columns(table: Table) -> Iterator[NDArray[np.uint8]]:
     """Pack the columns of a table that is known to be 0/1, one after the other."""
     for column in range(table.n_columns):
         values = table.read(column)
-        answers = (values.data == 1) & ~values.is_missing()
+        answers = (values.data == int(values.per_unit)) & ~values.is_missing()
         yield np.packbits(answers, bitorder="little")[np.newaxis]

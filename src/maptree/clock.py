@@ -32,7 +32,7 @@ def date_text(days: int) -> str:
 
 def read_date(text: str) -> int:
     """Read what ``date_text`` writes."""
-    if not re.fullmatch(r"[+-]?\d{4,}-\d\d-\d\d", text):
+    if not re.fullmatch(r"[+-]?\d{3,}-\d\d-\d\d", text):
         raise ValueError(f"{text!r} is no date such as 2021-03-04")
     return int(np.datetime64(text, "D").astype(np.int64))
 
@@ -147,7 +147,7 @@ def _zone(name: str) -> tzinfo | None:
         return timezone(-offset if sign == "-" else offset)
     try:
         return ZoneInfo(name)
-    except (OSError, ValueError):  # not found, or no name of a zone at all
+    except (KeyError, OSError, ValueError):  # not found, or no name of a zone at all
         return None
 
 

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from maptree import _core
-from maptree.asking import Asked, ask, check_kind
+from maptree.asking import Asked, ask, check_kind, fitting_kinds
 from maptree.binary import (
     binary_columns,
     is_binary,
@@ -268,11 +268,10 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def check_table(self, table: Table) -> None:
         """Refuse columns that the fitted tests have no meaning for."""
-        head = table.head()
-        same = head.read(0) if isinstance(head, Matrix) else None  # one type for all columns
         for j, column in enumerate(self.schema_):
-            if column.tests:
-                check_kind(column, head.read(j) if same is None else same, table.label(j))
+            # Of most columns the type tells that they fit, so that they need not be read.
+            if column.tests and table.kind(j) not in fitting_kinds(column):
+                check_kind(column, table.read(j), table.label(j))
         if self.passthrough_:
             refuse_not_binary(table, _NOT_AS_FITTED, missing=True)
 
@@ -402,8 +401,9 @@ def binary_column(name: str, values: Values) -> Column:
 
 def binary_schema(table: Table) -> tuple[Column, ...]:
     """Return the columns of a table that is 0/1 throughout."""
-    head = table.head()
-    return tuple(binary_column(column_name(table, j), head.read(j)) for j in range(table.n_columns))
+    return tuple(
+        binary_column(column_name(table, j), table.read(j)) for j in range(table.n_columns)
+    )
 
 
 def warn_of_identifiers(schema: Sequence[Column], stacklevel: int = 3) -> None:

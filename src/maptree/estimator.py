@@ -169,7 +169,9 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if encoder is None:
             refuse_not_binary(table, _NOT_BINARY)
             encoder = BinaryEncoder()
-            encoder.schema_ = binary_schema(table)
+            encoder.schema_ = tuple(
+                _plain_column(f"x{column}") for column in range(table.n_columns)
+            )
         else:
             encoder.check_table(table)
         return table.n_rows, encoder.answers(table)

@@ -13,7 +13,7 @@ from narwhals.exceptions import DuplicateError
 from sklearn.utils.validation import validate_data
 
 from maptree.parquet import ParquetTable
-from maptree.series import read_series
+from maptree.series import kind_of_type, read_series
 from maptree.table import Matrix, Table, refuse_sizes
 from maptree.values import Values
 
@@ -29,10 +29,8 @@ class Frame(Table):
         series = self.frame.get_column(self.frame.columns[column])
         return read_series(series, self.label(column))
 
-    def head(self) -> Table:
-        empty = Frame(self.frame[:0])
-        empty.names = self.names
-        return empty
+    def kind(self, column: int) -> str | None:
+        return kind_of_type(self.frame.get_column(self.frame.columns[column]))
 
 
 def open_frame(owner: Any, X: Any, *, reset: bool) -> Table | None:

@@ -69,14 +69,13 @@ class ParquetTable(Table):
         array = self[self.columns[column]]
         return read_series(nw.from_native(array, series_only=True), self.label(column))
 
-    def head(self) -> Table:
+    def kind(self, column: int) -> str | None:
         import narwhals.stable.v2 as nw
 
-        from maptree.frames import Frame
+        from maptree.series import kind_of_type
 
-        empty = Frame(nw.from_native(self.empty_frame()))
-        empty.names = self.names
-        return empty
+        empty = self.empty_frame().column(column)
+        return kind_of_type(nw.from_native(empty, series_only=True))
 
     def empty_frame(self) -> pyarrow.Table:
         """Return a frame with these columns and no rows."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import wrap
 
 from maptree.schema import Column
 
-_NAME = 28  # longer names are shortened
+_WIDTH = 79
+_NAME = 24  # longer names are shortened
 
 
 def report(schema: Sequence[Column]) -> str:
@@ -26,8 +28,10 @@ def report(schema: Sequence[Column]) -> str:
         note = "; ".join(
             part for part in ("some values are missing" * column.has_missing, column.note) if part
         )
-        line = f"{name:<{width}}  {column.kind:<10}  {len(column.tests):>5}  {note}"
-        lines.append(line.rstrip())
+        start = f"{name:<{width}}  {column.kind:<10}  {len(column.tests):>5}  "
+        lines += wrap(note, _WIDTH, initial_indent=start, subsequent_indent=" " * len(start)) or [
+            start.rstrip()
+        ]
     return "\n".join(lines)
 
 

@@ -13,6 +13,15 @@ from maptree.objects import read_objects
 from maptree.table import native, read_times
 from maptree.values import Categories, Values, none_if_empty, nothing
 
+_KINDS: dict[type, str] = {
+    nw.Boolean: "boolean",
+    nw.String: "category",
+    nw.Categorical: "category",
+    nw.Enum: "ordered",
+    nw.Date: "date",
+    nw.Duration: "duration",
+    nw.Time: "time",
+}
 _FRACTIONS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 
 
@@ -20,9 +29,7 @@ def read_series(series: nw.Series[Any], where: str) -> Values:
     """Turn a column into values, without rounding; ``where`` names it in messages."""
     dtype, name = series.dtype, _native_type(series)
     missing = series.is_null().to_numpy().astype(bool)
-    if len(missing) == 0 and name == "object":
-        return nothing(0, name)  # objects of what type is not to be told
-    if len(missing) and missing.all():
+    if missing.all():
         return nothing(len(missing), name)
     holes = none_if_empty(missing)
     if dtype.is_integer() and dtype not in (nw.Int128, nw.UInt128):
@@ -46,12 +53,24 @@ def read_series(series: nw.Series[Any], where: str) -> Values:
             f"X has type {name} in {where}: pass columns of strings, numbers, booleans, dates, "
             "times or durations."
         )
+    if dtype in (nw.Int128, nw.UInt128):
+        return read_objects(np.array(series.to_list(), dtype=object), name, where)
     data = series.to_numpy()
     if data.dtype.kind in "mM":
         return read_times(data, name, where, zone=getattr(dtype, "time_zone", None))
     if data.dtype.kind == "f":
         return Values("number", name, native(data))
     return read_objects(data.astype(object), name, where)
+
+
+def kind_of_type(series: nw.Series[Any]) -> str | None:
+    """Return the kind of a column if its type alone tells; None: it has to be read."""
+    dtype = series.dtype
+    if dtype.is_numeric():
+        return "number"
+    if dtype == nw.String and _native_type(series) == "object":
+        return None  # a guess from some of the objects
+    return _KINDS.get(type(dtype))
 
 
 def _native_type(series: nw.Series[Any]) -> str:

@@ -44,9 +44,9 @@ class Table(ABC):
     def read(self, column: int) -> Values:
         """Return the values of a column."""
 
-    def head(self) -> Table:
-        """Return a table that has the types of the columns, at little cost."""
-        return self
+    def kind(self, column: int) -> str | None:
+        """Return the kind of a column if its type alone tells; None: it has to be read."""
+        return None
 
 
 class Matrix(Table):
@@ -65,8 +65,8 @@ class Matrix(Table):
         kind = "boolean" if data.dtype.kind == "b" else "number"
         return Values(kind, str(data.dtype), data, missing)
 
-    def head(self) -> Table:
-        return Matrix(self.values[:0])
+    def kind(self, column: int) -> str | None:
+        return "boolean" if self.values.dtype.kind == "b" else "number"
 
     def pack(self) -> _core.PackedTable | None:
         """Pack a matrix that is 0/1 throughout; None if it is not."""

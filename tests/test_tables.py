@@ -1,0 +1,423 @@
+"""One table, many containers: the same columns give the same tests and the same answers."""
+
+from __future__ import annotations
+
+import datetime as dt
+import subprocess
+import sys
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from maptree import (
+    BinaryEncoder,
+    IdentifierWarning,
+    MAPTreeClassifier,
+    MCMCTreeClassifier,
+    SMCTreeClassifier,
+)
+from samples import classifier, sampler
+from tables import SIZES, as_objects, tables
+
+UTC = dt.UTC
+
+
+def names(X, y=None, **params):
+    return BinaryEncoder(**params).fit(X, y).get_feature_names_out().tolist()
+
+
+# Containers
+
+RAW = {
+    "age": [25, None, 46, 60, 33, 47],
+    "score": [0.5, 1.5, None, float("inf"), -1.0, 2.0],
+    "member": [True, False, None, True, False, True],
+    "colour": ["red", "blue", None, "green", "red", "blue"],
+    "joined": [dt.date(2021, 3, day) for day in (1, 4, 9, 16, 25)] + [None],
+    "seen": [dt.datetime(2021, 3, day, 12, day) for day in (1, 4, 9, 16, 25)] + [None],
+    "zoned": [dt.datetime(2021, 3, day, 12, tzinfo=UTC) for day in (1, 4, 9, 16, 25)] + [None],
+    "at": [dt.time(hour, 30) for hour in (1, 4, 9, 16, 22)] + [None],
+    "wait": [dt.timedelta(hours=hours) for hours in (1, 4, 9, 16, 25)] + [None],
+    "price": [Decimal(f"{cents}.25") for cents in (1, 4, 9, 16, 25)] + [None],
+}
+EXPECTED = [
+    *("age <= 29", "age <= 39.5", "age <= 46.5", "age <= 53.5", "age is missing"),
+    *("score <= -0.25", "score <= 1", "score <= 1.75", "score < inf", "score is missing"),
+    *("member = True", "member is missing"),
+    *("colour = blue", "colour = green", "colour = red", "colour is missing"),
+    *(f"joined <= 2021-03-{day}" for day in ("02", "06", "12", "20")),
+    "joined is missing",
+    *(f"seen <= 2021-03-{day}" for day in ("03 00:00", "07 00:00", "13 00:00", "21 00:00")),
+    "seen is missing",
+    *(f"zoned <= 2021-03-{day} 00:00+00:00" for day in ("03", "07", "13", "21")),
+    "zoned is missing",
+    *("at <= 03:00", "at <= 07:00", "at <= 13:00", "at <= 19:30", "at is missing"),
+    *(f"wait <= {time}:00" for time in ("02:30", "06:30", "12:30", "20:30")),
+    "wait is missing",
+    *("price <= 2.75", "price <= 6.8", "price <= 12.8", "price <= 20.8", "price is missing"),
+]
+
+
+def as_arrays():
+    return np.array([list(row) for row in zip(*RAW.values(), strict=True)], dtype=object)
+
+
+FRAMES = {
+    "pandas objects": lambda: pd.DataFrame(
+        {name: pd.Series(values, dtype=object) for name, values in RAW.items()}
+    ),
+    "pandas": lambda: pd.DataFrame(RAW),
+    "pandas nullable": lambda: pd.DataFrame(RAW).convert_dtypes(),
+    "pandas arrow": lambda: pa.table(RAW).to_pandas(types_mapper=pd.ArrowDtype),
+    "polars": lambda: pl.DataFrame(RAW),
+    "polars in chunks": lambda: pl.concat(
+        [pl.DataFrame(RAW)[:2], pl.DataFrame(RAW)[2:]], rechunk=False
+    ),
+    "pyarrow": lambda: pa.table(RAW),
+    "pyarrow in chunks": lambda: pa.concat_tables([pa.table(RAW)[:2], pa.table(RAW)[2:]]),
+}
+
+
+@pytest.fixture(scope="module")
+def reference():
+    return BinaryEncoder().fit(FRAMES["pyarrow"]())
+
+
+def test_tests_in_words(reference):
+    words = reference.get_feature_names_out().tolist()
+    assert words == EXPECTED
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_containers_of_raw_tables(reference, kind):
+    X = FRAMES[kind]()
+    encoder = BinaryEncoder().fit(X)
+    np.testing.assert_array_equal(
+        encoder.get_feature_names_out(), reference.get_feature_names_out()
+    )
+    answers = reference.transform(FRAMES["pyarrow"]())
+    np.testing.assert_array_equal(encoder.transform(X), answers)
+    np.testing.assert_array_equal(reference.transform(X), answers)
+    packed = np.unpackbits(encoder.transform_packed(X), axis=1, count=6, bitorder="little").T
+    np.testing.assert_array_equal(packed, answers)
+    assert encoder.feature_names_in_.tolist() == list(RAW)
+
+
+def test_arrays_and_lists_of_objects(reference):
+    X = as_arrays()
+    encoder = BinaryEncoder().fit(X)
+    expected = reference.get_feature_names_out().tolist()
+    assert encoder.get_feature_names_out(list(RAW)).tolist() == expected
+    answers = reference.transform(FRAMES["pyarrow"]())
+    np.testing.assert_array_equal(encoder.transform(X), answers)
+    np.testing.assert_array_equal(encoder.transform(X.tolist()), answers)
+
+
+@settings(max_examples=80, deadline=None)
+@given(tables(max_rows=12), st.data())
+@pytest.mark.filterwarnings("ignore::maptree.IdentifierWarning")
+def test_random_tables_in_polars_and_arrow(drawn, data):
+    (rows,) = drawn
+    frame = as_objects(rows)
+    columns = {}
+    for name in frame:
+        values = [row[name] for row in rows]
+        if name == "beyond":
+            continue  # no type of theirs holds it
+        columns[name] = pl.Series(values, dtype=pl.Enum(SIZES) if name == "size" else None)
+    if not columns:
+        return
+    y = data.draw(st.none() | st.lists(st.integers(0, 2), min_size=len(rows), max_size=len(rows)))
+    expected = BinaryEncoder(max_thresholds=6).fit(frame[list(columns)], y)
+    answers = expected.transform(frame[list(columns)])
+    polars = pl.DataFrame(columns)
+    for X in (polars, polars.to_arrow()):
+        encoder = BinaryEncoder(max_thresholds=6).fit(X, y)
+        for mine, other in zip(encoder.schema_, expected.schema_, strict=True):
+            assert (mine.kind, mine.thresholds, mine.categories, mine.has_missing) == (
+                (other.kind, other.thresholds, other.categories, other.has_missing)
+            )
+        np.testing.assert_array_equal(encoder.transform(X), answers)
+        np.testing.assert_array_equal(expected.transform(X), answers)
+
+
+# Kinds of columns
+
+
+def test_two_values_give_one_test():
+    assert names([["no"], ["yes"], ["no"]]) == ["x0 = yes"]
+    assert names([[3], [7], [3]]) == ["x0 <= 5"]
+    assert names([[0, 2], [1, 3]]) == ["x0 = 1", "x1 <= 2.5"]
+    assert names([["a"], [None], ["a"]]) == ["x0 is missing"]
+    assert names([["no"], ["yes"], [None]]) == ["x0 = yes", "x0 is missing"]
+    assert names(pd.DataFrame({"b": [True, False, None]})) == ["b = True", "b is missing"]
+
+
+def test_ordered_categories_are_cut_by_their_order():
+    sizes = ["small", "medium", "very large", "small"]
+    frame = pd.DataFrame({"size": pd.Categorical(sizes, SIZES, ordered=True)})
+    encoder = BinaryEncoder().fit(frame)
+    # Nothing large was seen: the cut is halfway.
+    assert encoder.get_feature_names_out().tolist() == ["size = small", "size <= large"]
+    assert encoder.transform(frame).tolist() == [[1, 1], [0, 1], [0, 0], [1, 1]]
+    words = encoder.words()
+    assert words.condition([(0, False)]) == "size > small"
+    assert words.condition([(0, False), (1, True)]) == "small < size <= large"
+    for other in (
+        pl.DataFrame({"size": pl.Series(sizes, dtype=pl.Enum(SIZES))}),
+        pl.DataFrame({"size": sizes}),
+        pa.table({"size": pa.array(sizes).dictionary_encode()}),
+        pd.DataFrame({"size": pd.Categorical(sizes)}),
+    ):
+        assert encoder.transform(other).tolist() == [[1, 1], [0, 1], [0, 0], [1, 1]]
+    # A category that is in no order is neither small nor at most large.
+    assert encoder.transform(pd.DataFrame({"size": ["tiny", "small"]})).tolist() == [[0, 0], [1, 1]]
+
+
+def test_categories_keep_their_type():
+    frame = pd.DataFrame({"zip": pd.Categorical([10, 20, 30]), "half": pd.Categorical([0.5, 1, 2])})
+    encoder = BinaryEncoder().fit(frame)
+    assert encoder.schema_[0].categories == (10, 20, 30)
+    assert encoder.schema_[1].categories == (0.5, 1.0, 2.0)
+    assert encoder.get_feature_names_out().tolist()[:3] == ["zip = 10", "zip = 20", "zip = 30"]
+    answers = np.hstack([np.eye(3), np.eye(3)])
+    np.testing.assert_array_equal(encoder.transform(frame), answers)
+    plain = pd.DataFrame({"zip": [10, 20, 30], "half": [0.5, 1, 2]})  # no longer categorical
+    np.testing.assert_array_equal(encoder.transform(plain), answers)
+    with pytest.raises(TypeError, match="'zip'"):
+        encoder.transform(pd.DataFrame({"zip": [dt.date(2020, 1, 1)], "half": [1]}))
+
+
+def test_intervals_are_categories_by_their_text():
+    frame = pd.DataFrame({"band": pd.cut([1, 5, 9, 2], [0, 3, 6, 10])})
+    encoder = BinaryEncoder().fit(frame)
+    assert encoder.get_feature_names_out().tolist() == ['band = "(0, 3]"', 'band <= "(3, 6]"']
+    assert encoder.transform(frame).tolist() == [[1, 1], [0, 1], [0, 0], [1, 1]]
+
+
+def test_the_most_frequent_categories_get_tests():
+    column = ["a"] * 3 + ["b"] * 2 + ["c"] * 2 + ["d"] * 2 + ["e"]
+    X = [[value] for value in column]
+    assert names(X, max_categories=3) == ["x0 = a", "x0 = b", "x0 = c"]
+    assert names(X[::-1], max_categories=3) == ["x0 = a", "x0 = b", "x0 = c"]
+    assert names(X, max_categories=1) == ["x0 = a"]
+    encoder = BinaryEncoder(max_categories=3).fit(X)
+    assert "3 of 5 categories" in encoder.schema_[0].note
+    assert encoder.transform([["e"]]).tolist() == [[0, 0, 0]]
+    weights = [1] * 9 + [10]
+    weighted = BinaryEncoder(max_categories=1).fit(X, sample_weight=weights)
+    assert weighted.schema_[0].categories == ("e",)
+
+
+def test_identifiers_get_no_test_and_a_warning():
+    frame = pd.DataFrame({"name": [f"person {i}" for i in range(40)], "age": np.arange(40) % 7})
+    with pytest.warns(IdentifierWarning, match="'name': 40 different values in 40 rows"):
+        encoder = BinaryEncoder().fit(frame)
+    assert encoder.schema_[0].kind == "identifier"
+    assert encoder.test_columns_.tolist() == [1] * 6
+    assert "like an identifier" in encoder.report()
+    # Any type will do for it in transform.
+    assert encoder.transform(frame.assign(name=1)).shape == (40, 6)
+    with pytest.warns(IdentifierWarning, match="'name'") as caught:
+        model = classifier().fit(frame, frame["age"] > 3)
+    assert caught[0].filename == __file__
+    assert model.score(frame, frame["age"] > 3) == 1
+    with pytest.warns(IdentifierWarning) as caught:
+        sampler(MCMCTreeClassifier).fit(frame, frame["age"] > 3)
+    assert caught[0].filename == __file__
+    frame.loc[3, "name"] = None
+    with pytest.warns(IdentifierWarning, match="only a test for missing values"):
+        assert names(frame)[0] == "name is missing"
+
+
+def test_row_numbers_are_pointed_out():
+    encoder = BinaryEncoder().fit(np.arange(100)[:, np.newaxis] + 7)
+    assert "drop it if it numbers the rows" in encoder.schema_[0].note
+    assert len(encoder.test_columns_) == 16
+
+
+def test_report():
+    frame = pd.DataFrame(
+        {
+            "age": [20.0, None, 60.0, 70.0],
+            "planet": ["earth"] * 4,
+            "nothing": [None] * 4,
+            "number": ["1", "2", "3", "1"],
+            "answer": ["yes", "no", "yes", "no"],
+            "a long name that does not fit into a narrow table": [1, 2, 3, 4],
+        }
+    )
+    report = BinaryEncoder().fit(frame).report()
+    lines = report.splitlines()
+    assert lines[0].split() == ["Column", "Kind", "Tests", "Note"]
+    assert lines[1].split()[:3] == ["age", "number", "3"]
+    assert "some values are missing" in lines[1]
+    assert "every value is earth: no test" in lines[2]
+    assert "every value is missing: no test" in lines[3]
+    assert "text that reads as numbers" in lines[4]
+    assert "the other value is no" in report
+    assert max(map(len, lines)) < 80
+    kinds = [column.kind for column in BinaryEncoder().fit(frame).schema_]
+    assert kinds == ["number", "constant", "constant", "category", "category", "number"]
+
+
+def test_dates_are_compared_by_day_and_datetimes_by_time():
+    days = pd.to_datetime(["2021-03-01", "2021-03-05", "2021-03-09"])
+    encoder = BinaryEncoder().fit(pd.DataFrame({"joined": days}))
+    assert encoder.schema_[0].kind == "date"
+    assert encoder.get_feature_names_out().tolist() == [
+        "joined <= 2021-03-03",
+        "joined <= 2021-03-07",
+    ]
+    late = pd.DataFrame({"joined": pd.to_datetime(["2021-03-03 23:59:59", "2021-03-04 00:00:00"])})
+    assert encoder.transform(late).tolist() == [[1, 1], [0, 1]]
+    for unit in ("s", "ms", "us", "ns"):
+        same = pd.DataFrame({"joined": late["joined"].astype(f"datetime64[{unit}]")})
+        assert encoder.transform(same).tolist() == [[1, 1], [0, 1]]
+    times = BinaryEncoder().fit(late)
+    assert times.schema_[0].kind == "datetime"
+    dates = pl.DataFrame({"joined": [dt.date(2021, 3, 3), dt.date(2021, 3, 4)]})
+    assert times.transform(dates).tolist() == [[1], [0]]
+    arrays = np.array(["2021-03-01", "2021-03-09"], dtype="M8[D]")[:, np.newaxis]
+    assert names(arrays) == ["x0 <= 2021-03-05"]
+    assert names(arrays.astype("M8[M]").astype("M8[D]") + np.array([[0], [31]])) == [
+        "x0 <= 2021-03-16"
+    ]
+    assert names(np.array([["2020"], ["2022"]], dtype="M8[Y]")) == ["x0 <= 2020-12-31"]
+
+
+def test_time_zones():
+    berlin = pd.to_datetime(["2021-07-01 00:00", "2021-07-03 00:00"]).tz_localize("Europe/Berlin")
+    frame = pd.DataFrame({"seen": berlin})
+    encoder = BinaryEncoder().fit(frame)
+    assert encoder.get_feature_names_out().tolist() == ["seen <= 2021-07-02 00:00+02:00"]
+    elsewhere = pd.DataFrame({"seen": berlin.tz_convert("Asia/Tokyo")})
+    for other in (frame, elsewhere, pl.from_pandas(elsewhere), pa.Table.from_pandas(elsewhere)):
+        assert encoder.transform(other).tolist() == [[1], [0]]
+    objects = pd.DataFrame({"seen": pd.Series(list(elsewhere["seen"]), dtype=object)})
+    assert encoder.transform(objects).tolist() == [[1], [0]]
+    with pytest.raises(TypeError, match=r"no time zone in column 'seen'.*a time zone when fitted"):
+        encoder.transform(pd.DataFrame({"seen": berlin.tz_localize(None)}))
+    with pytest.raises(TypeError, match=r"a time zone in column 'seen'.*no time zone when fitted"):
+        BinaryEncoder().fit(pd.DataFrame({"seen": berlin.tz_localize(None)})).transform(frame)
+
+
+def test_far_away_and_fine_times():
+    far = np.array([["0001-01-01T00:00:01"], ["9999-12-31T00:00:01"]], dtype="M8[s]")
+    assert names(far) == ["x0 <= 5000-07-02 00:00"]
+    assert BinaryEncoder().fit_transform(far.astype("M8[us]")).tolist() == [[1], [0]]
+    objects = far.astype(object)
+    assert BinaryEncoder().fit(far).transform(objects).tolist() == [[1], [0]]
+    fine = pa.table({"t": pa.array([1, 2, 3], pa.time64("ns"))})
+    assert BinaryEncoder().fit_transform(fine).tolist() == [[1, 1], [0, 1], [0, 0]]
+    assert BinaryEncoder().fit_transform(pl.from_arrow(fine)).tolist() == [[1, 1], [0, 1], [0, 0]]
+    stamps = pd.DataFrame({"t": pd.Series(pd.to_datetime([1, 2, 3], unit="ns"), dtype=object)})
+    assert BinaryEncoder().fit_transform(stamps).tolist() == [[1, 1], [0, 1], [0, 0]]
+
+
+def test_names_that_are_no_text():
+    X = pd.DataFrame({0: [1.5, 2.5, 3.5], 1: ["a", "b", "c"]})
+    encoder = BinaryEncoder().fit(X)
+    assert not hasattr(encoder, "feature_names_in_")
+    assert encoder.get_feature_names_out().tolist()[:3] == ["x0 <= 2", "x0 <= 3", "x1 = a"]
+    X.columns = pd.MultiIndex.from_tuples([("a", 1), ("b", 2)])
+    assert names(X)[:3] == ["x0 <= 2", "x0 <= 3", "x1 = a"]
+
+
+def test_a_frame_of_0_and_1_passes_untouched():
+    columns = {"a": [0, 1, 1], "b": [1.0, 0.0, 0.0], "c": [True, True, True], "d": [0, 0, 0]}
+    for X in (pd.DataFrame(columns), pl.DataFrame(columns), pa.table(columns)):
+        encoder = BinaryEncoder().fit(X)
+        assert encoder.passthrough_
+        assert encoder.get_feature_names_out().tolist() == list("abcd")
+        expected = np.column_stack([np.array(v, dtype=np.uint8) for v in columns.values()])
+        np.testing.assert_array_equal(encoder.transform(X), expected)
+        packed = encoder.transform_packed(X)
+        np.testing.assert_array_equal(np.unpackbits(packed, 1, 3, "little").T, expected)
+        for how in ("auto", None):
+            model = classifier(encoder=how).fit(X, ["n", "y", "y"])
+            matrix = classifier(encoder=None).fit(expected, ["n", "y", "y"])
+            assert model.tree_ == matrix.tree_
+            np.testing.assert_array_equal(model.predict(X), matrix.predict(expected))
+            assert len(model.rules()) == len(matrix.rules())
+        # One value that is neither: constant columns lose their tests.
+        more = X.assign(e=["u", "v", "v"]) if isinstance(X, pd.DataFrame) else None
+        if more is not None:
+            assert names(more) == ["a = 1", "b = 1", "e = v"]
+
+
+def test_0_1_columns_of_text_in_predict():
+    model = MAPTreeClassifier().fit(pd.DataFrame({"a": [0, 1]}), [0, 1])
+    with pytest.raises(TypeError, match=r"column 'a', 'yes' at row 0, but it held booleans"):
+        model.predict(pd.DataFrame({"a": ["yes", "no"]}))
+    with pytest.raises(ValueError, match="X has 7 at row 1, column 'a'"):
+        model.predict(pl.DataFrame({"a": [0, 7]}))
+
+
+# Estimators
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_all_classifiers_take_all_containers(kind):
+    X = FRAMES[kind]()
+    y = ["n", "n", "y", "y", "n", "y"]
+    for model in (classifier(), sampler(MCMCTreeClassifier), sampler(SMCTreeClassifier)):
+        model.fit(X, y)
+        reference = type(model)(**model.get_params()).fit(FRAMES["pyarrow"](), y)
+        probabilities = model.predict_proba(X)
+        np.testing.assert_array_equal(probabilities, reference.predict_proba(FRAMES["pyarrow"]()))
+        assert model.rules() == reference.rules()
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        pl.Series(["b", "a"] * 10),
+        pl.Series(["b", "a"] * 10, dtype=pl.Categorical),
+        pl.Series(["b", "a"] * 10, dtype=pl.Enum(["b", "a", "c"])),
+        pa.chunked_array([["b", "a"] * 5, ["b", "a"] * 5]),
+        pa.array(["b", "a"] * 10).dictionary_encode(),
+        pd.Series(["b", "a"] * 10, dtype="category"),
+    ],
+    ids=lambda labels: str(getattr(labels, "dtype", getattr(labels, "type", None))),
+)
+def test_labels_of_text_in_other_containers(labels):
+    model = classifier().fit([[0], [1]] * 10, labels)
+    assert model.classes_.tolist() == ["a", "b"]
+    assert model.predict([[0], [1]]).tolist() == ["b", "a"]
+
+
+def test_missing_labels_in_other_containers():
+    for labels in (pl.Series(["a", None]), pa.chunked_array([["a", None]])):
+        with pytest.raises(ValueError, match="missing label at row 1"):
+            classifier().fit([[0], [1]], labels)
+    for labels in (pl.Series([True, False]), pa.array([3, 4]), pl.Series([1.0, 2.0])):
+        assert len(classifier().fit([[0], [1]], labels).classes_) == 2
+
+
+def test_frames_are_read_only_where_the_tree_asks():
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({"x": rng.normal(size=200), "y": rng.choice(["a", "b", "c"], 200)})
+    model = classifier().fit(frame, frame["x"] > 0)
+    assert model.rules()[0].startswith("x ")
+    bad = frame.with_columns(y=pl.lit(None))  # a type that says nothing
+    assert (model.predict(bad) == model.predict(frame)).all()
+
+
+def test_narwhals_is_loaded_only_for_frames():
+    script = (
+        "import sys, maptree\n"
+        "before = 'maptree.frames' in sys.modules\n"
+        "maptree.MAPTreeClassifier().fit([[0, 'a'], [1, 'b']] * 3, [0, 1] * 3)\n"
+        "print(before or 'maptree.frames' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "False"
