@@ -21,6 +21,7 @@ from maptree import (
     MAPTreeClassifier,
     MCMCTreeClassifier,
     SMCTreeClassifier,
+    series,
 )
 from samples import classifier, sampler
 from tables import SIZES, as_objects, tables
@@ -107,6 +108,37 @@ def test_containers_of_raw_tables(reference, kind):
     packed = np.unpackbits(encoder.transform_packed(X), axis=1, count=6, bitorder="little").T
     np.testing.assert_array_equal(packed, answers)
     assert encoder.feature_names_in_.tolist() == list(RAW)
+
+
+def test_polars_without_pyarrow(reference, monkeypatch):
+    monkeypatch.setattr(series, "_has_arrow", lambda: False)
+    sizes = pl.Series(["m", None, "s", "m", "l", "m"], dtype=pl.Enum(["s", "m", "l"]))
+    plans = pl.Series(["a", None, "b", "a", "c", "b"], dtype=pl.Categorical)
+    X = pl.DataFrame(RAW).with_columns(size=sizes, plan=plans)
+    encoder = BinaryEncoder().fit(X)
+    n_tests = len(reference.test_columns_)
+    np.testing.assert_array_equal(
+        encoder.transform(X)[:, :n_tests], reference.transform(pl.DataFrame(RAW))
+    )
+    assert encoder.get_feature_names_out().tolist()[n_tests:] == [
+        *("size = s", "size <= m", "size is missing"),
+        *("plan = a", "plan = b", "plan = c", "plan is missing"),
+    ]
+    monkeypatch.undo()
+    np.testing.assert_array_equal(
+        BinaryEncoder().fit(X).transform(X.to_arrow()), encoder.transform(X)
+    )
+
+
+def test_dictionaries_of_arrow():
+    odd = pa.DictionaryArray.from_arrays([0, 1, 2, 3, None], pa.array(["a", "b", "a", None]))
+    encoder = BinaryEncoder().fit(pa.table({"x": odd}))
+    assert encoder.get_feature_names_out().tolist() == ["x = b", "x is missing"]
+    assert encoder.transform(pa.table({"x": odd}))[:, 0].tolist() == [0, 1, 0, 0, 0]
+    floats = pa.DictionaryArray.from_arrays([0, 1, 2, 3], pa.array([0.5, float("nan"), 1.5, 2.5]))
+    encoder = BinaryEncoder().fit(pa.table({"x": floats}))
+    assert encoder.schema_[0].categories == (0.5, 1.5, 2.5)
+    assert encoder.transform(pa.table({"x": floats}))[:, 3].tolist() == [0, 1, 0, 0]
 
 
 def test_arrays_and_lists_of_objects(reference):

@@ -161,7 +161,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 stacklevel=3,
             )
 
-    def _ask(self, X: ArrayLike) -> tuple[int, Answer]:
+    def _ask(self, X: Any) -> tuple[int, Answer]:
         """Read a table to predict on: its number of rows, and its answers to the tests."""
         check_is_fitted(self)
         table = read_table(self, X, reset=False)
@@ -177,16 +177,16 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return table.n_rows, encoder.answers(table)
 
     @abstractmethod
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the class probabilities of each row."""
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
+    def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row; of equals the first in ``classes_``."""
         probabilities = self.predict_proba(X)
         labels: NDArray[Any] = self.classes_[np.argmax(probabilities, axis=1)]
         return labels
 
-    def predict_log_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the logarithm of ``predict_proba``."""
         logs: NDArray[np.float64] = np.log(self.predict_proba(X))
         return logs

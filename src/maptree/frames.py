@@ -41,7 +41,7 @@ def open_frame(owner: Any, X: Any, *, reset: bool) -> Table | None:
     if isinstance(X, ParquetTable):  # a file, whose columns are read when they are needed
         validate_data(owner, X.empty_frame(), reset=reset, skip_check_array=True)
         refuse_sizes(X.n_rows, X.n_columns)
-        return X.renewed()
+        return X.copy()
     try:
         native = nw.from_native(X, pass_through=True)
     except DuplicateError as error:

@@ -46,8 +46,8 @@ class MAPTreeClassifier(TreeClassifier):
         Bytes, or text such as "4GiB" or "500MB": by how much ``fit`` may let the process grow.
         The search goes on at the limit by dropping what it can find again, and uses fewer
         threads where there is no room for all of them.
-        A table that is not an array of numbers (a list, a frame of several types) is first
-        copied into one, which is not counted.
+        Turning raw columns into tests, one after the other, is not counted: it takes what a
+        few copies of one column take, and the packed answers twice.
     max_depth : int or None, default=None
         Consider only trees with at most so many tests on a path.
     min_samples_leaf : int, default=1
@@ -55,8 +55,9 @@ class MAPTreeClassifier(TreeClassifier):
         of a single leaf is always considered.
     encoder : "auto", BinaryEncoder or None, default="auto"
         How columns become binary tests. "auto" is ``BinaryEncoder()``, which takes a 0/1 matrix
-        as it is and cuts numbers at thresholds; None demands a 0/1 matrix. An encoder is cloned.
-        The certificate is about trees over these tests.
+        as it is, cuts numbers and dates at thresholds, asks for categories, and asks whether a
+        value is missing; None demands a 0/1 matrix. An encoder is cloned. The certificate is about
+        trees over these tests.
     n_jobs : int or None, default=None
         Threads of the search: None is one (or what a joblib context says), -1 all cores. One
         thread repeats its steps exactly; several prove the same, in an order that may differ, so
@@ -103,6 +104,15 @@ class MAPTreeClassifier(TreeClassifier):
     x0 > 43.5  ->  yes 0.85 [0.66, 0.97], n = 12
     >>> model.predict_proba([[35.0]]).round(2)
     array([[0.85, 0.15]])
+
+    Any table will do, with holes in it:
+
+    >>> X = [["red", 25], ["blue", 60], [None, 40], ["green", None]] * 6
+    >>> model = MAPTreeClassifier().fit(X, ["yes", "no", "no", "yes"] * 6)
+    >>> print(*model.rules(["colour", "age"]), sep="\n")
+    colour = green  ->  yes 0.77 [0.50, 0.96], n = 6
+    colour = red  ->  yes 0.77 [0.50, 0.96], n = 6
+    colour not in {green, red} or missing  ->  no 0.85 [0.66, 0.97], n = 12
     """
 
     certificate_: Certificate
@@ -139,13 +149,14 @@ class MAPTreeClassifier(TreeClassifier):
         self.verbose = verbose
         self.callback = callback
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Find the most probable tree.
 
         Parameters
         ----------
-        X : array or data frame of shape (rows, columns)
-            Finite numbers or booleans.
+        X : array, data frame or ParquetTable of shape (rows, columns)
+            Numbers, booleans, text, categories, dates, times, durations; missing values are
+            taken as such. With ``encoder=None`` only 0 and 1.
         y : array of shape (rows,)
             Labels of any one type that can be sorted.
         sample_weight : array of shape (rows,), optional
@@ -214,7 +225,7 @@ class MAPTreeClassifier(TreeClassifier):
             threads=n_threads(self.n_jobs),
         )
 
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the class probabilities of each row: the posterior mean in its leaf.
 
         That is (c + rho) / (n + sum of rho), c the leaf's class counts and n their sum.
@@ -222,7 +233,7 @@ class MAPTreeClassifier(TreeClassifier):
         leaves = self.apply(X)
         return posterior_mean(self.tree_.counts, self.rho_)[leaves]
 
-    def predict_interval(self, X: ArrayLike, level: float = 0.95) -> NDArray[np.float64]:
+    def predict_interval(self, X: Any, level: float = 0.95) -> NDArray[np.float64]:
         """Return a central credible interval for each class probability: shape (rows, K, 2).
 
         The interval is about the probability in the row's leaf, given the tree: the quantiles of
@@ -231,12 +242,12 @@ class MAPTreeClassifier(TreeClassifier):
         leaves = self.apply(X)
         return credible_interval(self.tree_.counts, self.rho_, level)[leaves]
 
-    def apply(self, X: ArrayLike) -> NDArray[np.intp]:
+    def apply(self, X: Any) -> NDArray[np.intp]:
         """Return the node number of the leaf that each row ends in."""
         n_rows, answer = self._ask(X)
         return self.tree_.route(n_rows, answer)
 
-    def decision_path(self, X: ArrayLike) -> csr_matrix:
+    def decision_path(self, X: Any) -> csr_matrix:
         """Return a (rows, nodes) CSR matrix with a one at every node on a row's path."""
         leaves = self.apply(X)
         return self.tree_.paths(leaves)

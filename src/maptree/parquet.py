@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from maptree.table import Table
@@ -16,22 +17,24 @@ if TYPE_CHECKING:
 class ParquetTable(Table):
     """A Parquet file, or a folder of them, of which only the schema has been read.
 
-    Pass it to ``fit`` or ``predict`` in place of a data frame: columns are read one after the
-    other and turned into bits, and predictions read only the columns that the tree asks about.
+    ``scan_parquet`` opens one. Pass it to ``fit`` or ``predict`` in place of a data frame: columns
+    are read one after the other and turned into bits, and predictions read only those columns that
+    the tree asks about.
 
-    >>> table = scan_parquet("people.parquet")  # doctest: +SKIP
-    >>> model = MAPTreeClassifier()  # doctest: +SKIP
-    >>> model.fit(table.drop("income", "id"), table["income"])  # doctest: +SKIP
+    Attributes
+    ----------
+    columns : list of str
+        The names.
+    shape : tuple
+        Number of rows and columns.
     """
 
-    def __init__(self, dataset: Any, columns: Sequence[str]) -> None:
+    def __init__(self, dataset: Any, schema: Any, columns: Sequence[str], n_rows: int) -> None:
         self._dataset = dataset
+        self._schema = schema  # of the file; text is read as a dictionary and codes
         self.columns = list(columns)
-        self.n_rows = dataset.count_rows()
+        self.n_rows = n_rows
         self.n_columns = len(self.columns)
-        self._texts = {
-            field.name: str(field.type) for field in dataset.schema if field.name in self.columns
-        }
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -44,30 +47,38 @@ class ParquetTable(Table):
     def drop(self, *names: str) -> ParquetTable:
         """Return the table without some columns."""
         self._refuse_unknown(names)
-        return ParquetTable(self._dataset, [name for name in self.columns if name not in names])
+        return self.select(*(name for name in self.columns if name not in names))
 
     def select(self, *names: str) -> ParquetTable:
         """Return the table with these columns only, in this order."""
         self._refuse_unknown(names)
-        return ParquetTable(self._dataset, names)
+        return ParquetTable(self._dataset, self._schema, names, self.n_rows)
 
     def __getitem__(self, name: str) -> pyarrow.ChunkedArray:
         """Read one column, such as that of the labels."""
         self._refuse_unknown([name])
-        return self._dataset.to_table(columns=[name]).column(0)
+        # Few pieces at a time: what is read ahead is held beside what is wanted.
+        options = {"batch_readahead": 2, "fragment_readahead": 1}
+        return self._dataset.to_table(columns=[name], **options).column(0)
 
     def _refuse_unknown(self, names: Sequence[str]) -> None:
         unknown = [name for name in names if name not in self.columns]
         if unknown:
-            raise KeyError(f"no column is named {', '.join(map(repr, unknown))}: {self.columns}")
+            listed = ", ".join(map(repr, unknown))
+            raise KeyError(f"no column is named {listed}; there are {', '.join(self.columns)}")
 
     def read(self, column: int) -> Values:
         import narwhals.stable.v2 as nw
+        import pyarrow
 
         from maptree.series import read_series
 
-        array = self[self.columns[column]]
-        return read_series(nw.from_native(array, series_only=True), self.label(column))
+        name = self.columns[column]
+        series = nw.from_native(self[name], series_only=True)
+        values = read_series(series, self.label(column))
+        del series
+        pyarrow.default_memory_pool().release_unused()  # or it keeps a few columns' worth
+        return replace(values, dtype=str(self._schema.field(name).type))
 
     def kind(self, column: int) -> str | None:
         import narwhals.stable.v2 as nw
@@ -79,18 +90,18 @@ class ParquetTable(Table):
 
     def empty_frame(self) -> pyarrow.Table:
         """Return a frame with these columns and no rows."""
-        return self._dataset.schema.empty_table().select(self.columns)
+        return self._schema.empty_table().select(self.columns)
 
-    def renewed(self) -> ParquetTable:
-        """Return the same table, to be named as its reader names it."""
-        return ParquetTable(self._dataset, self.columns)
+    def copy(self) -> ParquetTable:
+        """Return the same table, for a reader that names the columns."""
+        return self.select(*self.columns)
 
     def __repr__(self) -> str:
         return f"ParquetTable({self.n_rows:,} rows, {self.n_columns} columns)"
 
 
 def scan_parquet(path: str | os.PathLike[str]) -> ParquetTable:
-    """Open a Parquet file, or a folder of them, without reading the rows. Needs pyarrow.
+    r"""Open a Parquet file, or a folder of them, without reading the rows. Needs pyarrow.
 
     >>> import tempfile, pathlib
     >>> import pyarrow as pa, pyarrow.parquet
@@ -101,13 +112,19 @@ def scan_parquet(path: str | os.PathLike[str]) -> ParquetTable:
     ...     pa.parquet.write_table(pa.table({"age": ages, "member": members}), path)
     ...     table = scan_parquet(path)
     ...     model = MAPTreeClassifier().fit(table.drop("member"), table["member"])
-    >>> print(*model.rules(), sep="\\n")
+    >>> print(*model.rules(), sep="\n")
     age <= 45  ->  no 0.83 [0.62, 0.97], n = 10
     age > 45  ->  yes 0.83 [0.62, 0.97], n = 10
     """
     try:
-        import pyarrow.dataset as dataset
+        import pyarrow as pa
+        import pyarrow.dataset as ds
     except ImportError:
         raise ImportError("Reading Parquet files needs pyarrow: pip install pyarrow.") from None
-    opened = dataset.dataset(path, format="parquet")
-    return ParquetTable(opened, opened.schema.names)
+    schema = ds.dataset(path, format="parquet").schema
+    # Text is stored as a dictionary and codes, and codes are what is wanted.
+    text = {
+        f.name for f in schema if pa.types.is_string(f.type) or pa.types.is_large_string(f.type)
+    }
+    opened = ds.dataset(path, format=ds.ParquetFileFormat(dictionary_columns=text))
+    return ParquetTable(opened, schema, schema.names, opened.count_rows())

@@ -49,13 +49,14 @@ class SampledTreeClassifier(TreeClassifier, Generic[Samples]):
     def _keep_samples(self, samples: Samples, weighted: WeightedTrees) -> None:
         """Set the attributes that only this sampler has."""
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Draw trees from the posterior.
 
         Parameters
         ----------
-        X : array or data frame of shape (rows, columns)
-            Finite numbers or booleans.
+        X : array, data frame or ParquetTable of shape (rows, columns)
+            Numbers, booleans, text, categories, dates, times, durations; missing values are
+            taken as such. With ``encoder=None`` only 0 and 1.
         y : array of shape (rows,)
             Labels of any one type that can be sorted.
         sample_weight : array of shape (rows,), optional
@@ -106,7 +107,7 @@ class SampledTreeClassifier(TreeClassifier, Generic[Samples]):
             )
         return self
 
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the class probabilities of each row, averaged over the weighted trees.
 
         Each tree contributes the posterior mean in the row's leaf, (c + rho) / (n + sum of rho), c

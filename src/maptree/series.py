@@ -119,7 +119,7 @@ def _read_categories(series: nw.Series[Any], dtype: str) -> Values:
     values = _read_text(series.cast(nw.String), dtype)
     if not ordered:
         return values
-    listed = series.cat.get_categories().to_list()
+    listed = list(getattr(series.dtype, "categories", ()))
     position = {category: i for i, category in enumerate(listed)}
     table = np.array([*(position[c] for c in values.categories), -1], dtype=np.int32)
     return _values(table[values.data], Categories.of(listed), dtype, ordered)
@@ -145,6 +145,9 @@ def _from_dictionary(array: Any, dtype: str, ordered: bool = False) -> Values:
     codes = array.indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int32)
     codes[missing] = -1
     categories = Categories(len(listed), lambda a, b: listed[a:b].to_pylist())
+    if "float" in str(listed.type) or "double" in str(listed.type):
+        strange = [i for i, category in enumerate(categories) if category != category]
+        codes[np.isin(codes, strange)] = -1  # NaN is missing, not a category
     return _values(codes, categories, dtype, ordered)
 
 

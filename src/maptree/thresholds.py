@@ -79,7 +79,7 @@ def _sort(
     ends = np.cumsum(counts)
     for code, end in enumerate(ends.tolist()):
         run = runs[end - counts[code] : end]
-        np.compress(codes == code, values, out=run)
+        run[:] = values[codes == code]
         run.sort()
     order = np.argsort(runs, kind="stable")
     classes: Codes = np.repeat(np.arange(len(counts)).astype(codes.dtype), counts)
