@@ -171,7 +171,7 @@ def against(path: str, how: str, seconds: float) -> dict[str, Any]:
         result["encode seconds"] = _timed(lambda: columns.fit_transform(train))
         started = time.perf_counter()
         model.fit(train, y[:half])
-        result["leaves"] = model[-1].get_n_leaves()
+        result["leaves"] = int(model[-1].get_n_leaves())
     result["fit seconds"] = time.perf_counter() - started
     probabilities = model.predict_proba(test)
     result["accuracy"] = (model.classes_[probabilities.argmax(axis=1)] == y[half:]).mean()

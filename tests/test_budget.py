@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import maptree.estimator
-from maptree import MAPTreeClassifier, encoding
+from maptree import MAPTreeClassifier, table_pass
 from maptree.estimator import TimeLimitWarning
 from measured import MEMORY, fit_in_time, printed
 from samples import HARD, hard
@@ -67,13 +67,13 @@ def test_columns_that_time_does_not_reach(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 50))
     y = X[:, 0] > 0
-    choose = encoding.choose_column
+    choose = table_pass.choose_column
 
     def slow(*arguments):
         time.sleep(0.02)
         return choose(*arguments)
 
-    monkeypatch.setattr(encoding, "choose_column", slow)
+    monkeypatch.setattr(table_pass, "choose_column", slow)
     started = time.perf_counter()
     with pytest.warns(TimeLimitWarning, match="of 50 columns got no tests"):
         model = MAPTreeClassifier(time_limit=0.5).fit(X, y)

@@ -28,7 +28,23 @@ from samples import classifier, noisy
 # scikit-learn's own checks
 
 
-@parametrize_with_checks([classifier(), classifier(encoder=BinaryEncoder(4)), BinaryEncoder()])
+class NumbersOnly(MAPTreeClassifier):
+    """Does not say that it takes categories, for then the checks pass whole numbers only."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = False
+        return tags
+
+
+@parametrize_with_checks(
+    [
+        classifier(),
+        classifier(encoder=BinaryEncoder(4)),
+        NumbersOnly(time_limit=None, max_expansions=300),
+        BinaryEncoder(),
+    ]
+)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from maptree import MCMCTreeClassifier, SamplerProgress, SMCTreeClassifier, encoding, estimator
+from maptree import MCMCTreeClassifier, SamplerProgress, SMCTreeClassifier, estimator, table_pass
 from samples import hard
 from test_control import Terminal, interrupt
 
@@ -96,13 +96,13 @@ def test_preparation_counts_towards_the_limit(name, monkeypatch):
 def test_columns_that_time_does_not_reach(name, monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 50))
-    choose = encoding.choose_column
+    choose = table_pass.choose_column
 
     def slow(*arguments):
         time.sleep(0.02)
         return choose(*arguments)
 
-    monkeypatch.setattr(encoding, "choose_column", slow)
+    monkeypatch.setattr(table_pass, "choose_column", slow)
     with pytest.warns(estimator.TimeLimitWarning, match="of 50 columns got no tests"):
         model = short(name, time_limit=0.5).fit(X, X[:, 0] > 0)
     assert model.status_ == "time_limit"

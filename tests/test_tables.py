@@ -268,10 +268,31 @@ def test_identifiers_get_no_test_and_a_warning():
         assert names(frame)[0] == "name is missing"
 
 
-def test_row_numbers_are_pointed_out():
-    encoder = BinaryEncoder().fit(np.arange(100)[:, np.newaxis] + 7)
-    assert "drop it if it numbers the rows" in encoder.schema_[0].note
+def test_whole_numbers_that_all_differ_are_pointed_out():
+    encoder = BinaryEncoder().fit(np.arange(100)[:, np.newaxis] * 3 + 7)
+    assert "drop it if it is an identifier" in encoder.schema_[0].note
     assert len(encoder.test_columns_) == 16
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables(max_rows=15), st.data())
+@pytest.mark.filterwarnings("ignore::maptree.IdentifierWarning")
+def test_weights_are_repetitions(drawn, data):
+    (rows,) = drawn
+    frame = as_objects(rows)
+    exactly = {"min_size": len(rows), "max_size": len(rows)}
+    weights = data.draw(st.lists(st.integers(0, 3), **exactly).filter(any))
+    y = np.array(data.draw(st.lists(st.integers(0, 2), **exactly)))
+    limits = {"max_thresholds": 4, "max_categories": 3}
+    weighted = BinaryEncoder(**limits).fit(frame, y, sample_weight=weights)
+    repeated = BinaryEncoder(**limits).fit(
+        frame.loc[np.repeat(frame.index, weights)], np.repeat(y, weights)
+    )
+    if weighted.passthrough_ == repeated.passthrough_:
+        for mine, other in zip(weighted.schema_, repeated.schema_, strict=True):
+            assert (mine.kind, mine.thresholds, mine.categories, mine.has_missing) == (
+                (other.kind, other.thresholds, other.categories, other.has_missing)
+            )
 
 
 def test_report():
@@ -386,7 +407,7 @@ def test_a_frame_of_0_and_1_passes_untouched():
 
 def test_0_1_columns_of_text_in_predict():
     model = MAPTreeClassifier().fit(pd.DataFrame({"a": [0, 1]}), [0, 1])
-    with pytest.raises(TypeError, match=r"column 'a', 'yes' at row 0, but it held booleans"):
+    with pytest.raises(TypeError, match=r"column 'a', 'yes' at row 0, but it held 0 and 1"):
         model.predict(pd.DataFrame({"a": ["yes", "no"]}))
     with pytest.raises(ValueError, match="X has 7 at row 1, column 'a'"):
         model.predict(pl.DataFrame({"a": [0, 7]}))

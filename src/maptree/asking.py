@@ -132,7 +132,7 @@ def check_kind(column: Column, values: Values, where: str) -> None:
     if values.kind not in fitting_kinds(column):
         raise TypeError(
             f"X holds {_WORDS[values.kind]} ({values.dtype}) in {where}{_example(values)}, but it "
-            f"held {_WORDS[column.kind]} ({column.dtype}) when fitted: pass the same kind as then."
+            f"held {_held(column)} ({column.dtype}) when fitted: pass the same kind as then."
         )
     dates = {column.kind, values.kind} <= {"date", "datetime"}
     if dates and (column.zone is None) != (values.zone is None):
@@ -141,6 +141,11 @@ def check_kind(column: Column, values: Values, where: str) -> None:
             f"X holds dates with {has} time zone in {where} ({values.dtype}), but {had} time "
             f"zone when fitted ({column.dtype}): convert them to the same as then."
         )
+
+
+def _held(column: Column) -> str:
+    numbers = column.kind == "boolean" and not isinstance(column.categories[0], bool)
+    return "0 and 1" if numbers else _WORDS[column.kind]
 
 
 def _example(values: Values) -> str:

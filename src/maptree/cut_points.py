@@ -21,7 +21,7 @@ from maptree.values import Category, Values
 # Whole numbers up to this are floats, too.
 _FLOATS = 2**53
 
-# Fewer whole numbers in a row than this say nothing about what they are.
+# That fewer whole numbers than this all differ says nothing about what they are.
 _FEW = 20
 
 
@@ -113,7 +113,6 @@ def _note(values: Values, gaps: Gaps, weights: NDArray[np.int64] | None) -> str:
         and values.data.dtype.kind in "iu"
         and weights is None
         and gaps.n_values == len(values) >= _FEW
-        and int(gaps.ends[1]) - int(gaps.ends[0]) == len(values) - 1
     ):
-        notes.append("consecutive: drop it if it numbers the rows")
+        notes.append("every value differs: drop it if it is an identifier")
     return "; ".join(notes)

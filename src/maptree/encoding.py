@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Sequence
 from itertools import accumulate
@@ -17,20 +16,19 @@ from maptree import _core
 from maptree.asking import Asked, ask, check_kind, fitting_kinds
 from maptree.binary import (
     binary_columns,
-    is_binary,
     is_binary_matrix,
     pack_columns,
     refuse_not_binary,
 )
-from maptree.choosing import Most, Rows, choose_column
+from maptree.choosing import Most, Rows
 from maptree.labels import Codes, read_labels
 from maptree.limits import whole_number
 from maptree.report import report
 from maptree.schema import Column, columns_of_tests
 from maptree.schema_json import Encoded, read_encoded, write_encoded
 from maptree.table import Matrix, Table, read_table
+from maptree.table_pass import TablePass, binary_schema
 from maptree.tree import Answer
-from maptree.values import Values
 from maptree.weights import read_weights
 from maptree.wording import TestWords
 
@@ -131,7 +129,7 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """The thresholds of numbers, rounded to floats; NaN for other tests."""
         return np.array(
             [
-                float(test.value) if column.kind == "number" and test.asks == "at most" else np.nan  # type: ignore[arg-type]
+                _as_float(test.value) if column.kind == "number" else np.nan
                 for column in self.schema_
                 for test in column.tests
             ],
@@ -170,7 +168,7 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if isinstance(table, Matrix) and is_binary_matrix(table):
             self._keep(table, binary_schema(table), passthrough=True)
             return self
-        chosen = _Chosen(table, Rows(codes, weights), most, pack=False)
+        chosen = TablePass(table, Rows(codes, weights), most, pack=False)
         chosen.run()
         self._keep(table, chosen.schema, chosen.binary)
         return self
@@ -191,7 +189,7 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if packed is not None:
             self._keep(table, binary_schema(table), passthrough=True)
             return packed
-        chosen = _Chosen(table, Rows(codes, weights), most, pack=True)
+        chosen = TablePass(table, Rows(codes, weights), most, pack=True)
         chosen.run(deadline)
         self._keep(table, chosen.schema, chosen.binary)
         return pack_columns(table.n_rows, chosen.packed)
@@ -338,72 +336,11 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-class _Chosen:
-    """The tests chosen for a table, and their packed answers if these are wanted."""
-
-    def __init__(self, table: Table, rows: Rows, most: Most, pack: bool) -> None:
-        self.table = table
-        self.rows = rows
-        self.most = most
-        self.pack = pack
-        self.columns: list[Column] = []
-        self.packed: list[NDArray[np.uint8]] = []  # of each column
-        self.binary = True  # all columns so far are 0/1
-
-    @property
-    def schema(self) -> tuple[Column, ...]:
-        return tuple(self.columns)
-
-    def run(self, deadline: float = np.inf) -> None:
-        for j in range(self.table.n_columns):
-            name = column_name(self.table, j)
-            if j > 0 and time.perf_counter() > deadline:
-                self._leave_binary()
-                note = "no time to read it: no test"
-                self.columns.append(Column(name, "unread", "", note=note))
-                continue
-            values = self.table.read(j)
-            if self.binary and not is_binary(values):
-                self._leave_binary()
-            if self.binary:
-                column = binary_column(name, values)
-            else:
-                column = choose_column(name, values, self.rows, self.most)
-            self._append(column, values, self.table.label(j))
-
-    def _append(self, column: Column, values: Values, where: str) -> None:
-        self.columns.append(column)
-        if self.pack:
-            self.packed.append(ask(column, values, where).pack())
-
-    def _leave_binary(self) -> None:
-        """Take back the tests of constant columns, which only a table of 0 and 1 has."""
-        if not self.binary:
-            return
-        self.binary = False
-        for j, column in enumerate(self.columns):
-            values = self.table.read(j)
-            self.columns[j] = choose_column(column.name, values, self.rows, self.most)
-            if self.pack and not self.columns[j].tests:
-                self.packed[j] = self.packed[j][:0]
-
-
-def column_name(table: Table, column: int) -> str:
-    """Return the name of a column, or x0, x1, ... where the table has no names."""
-    return f"x{column}" if table.names is None else str(table.names[column])
-
-
-def binary_column(name: str, values: Values) -> Column:
-    """Return a column of a 0/1 table: one test, whatever its values."""
-    flags = values.kind == "boolean"
-    return Column(name, "boolean", values.dtype, categories=(False, True) if flags else (0, 1))
-
-
-def binary_schema(table: Table) -> tuple[Column, ...]:
-    """Return the columns of a table that is 0/1 throughout."""
-    return tuple(
-        binary_column(column_name(table, j), table.read(j)) for j in range(table.n_columns)
-    )
+def _as_float(value: Any) -> float:
+    try:
+        return np.nan if value is None else float(value)
+    except OverflowError:  # a whole number beyond all floats
+        return np.inf if value > 0 else -np.inf
 
 
 def warn_of_identifiers(schema: Sequence[Column], stacklevel: int = 3) -> None:

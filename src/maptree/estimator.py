@@ -18,13 +18,14 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 from maptree import _core
 from maptree.binary import binary_columns, pack_columns, refuse_not_binary
 from maptree.class_weight import refuse_class_weight
-from maptree.encoding import BinaryEncoder, binary_schema, warn_of_identifiers
+from maptree.encoding import BinaryEncoder, warn_of_identifiers
 from maptree.labels import Codes, read_labels
 from maptree.limits import whole_number
 from maptree.prior import read_alpha, read_beta, read_prior
 from maptree.problem import Problem
 from maptree.schema import Column
 from maptree.table import Matrix, Table, read_table
+from maptree.table_pass import binary_schema
 from maptree.text import TreeText
 from maptree.tree import Answer, Tree
 from maptree.weights import read_weights

@@ -76,7 +76,9 @@ def _is_missing(value: Any) -> bool:
         return True
     if isinstance(value, (np.datetime64, np.timedelta64)):
         return bool(np.isnat(value))
-    return isinstance(value, (float, np.floating, Decimal)) and value != value
+    if isinstance(value, Decimal):
+        return value.is_nan()
+    return isinstance(value, (float, np.floating)) and bool(value != value)
 
 
 def _family(value: Any) -> str:
