@@ -343,6 +343,9 @@ def test_dates_are_compared_by_day_and_datetimes_by_time():
         "x0 <= 2021-03-16"
     ]
     assert names(np.array([["2020"], ["2022"]], dtype="M8[Y]")) == ["x0 <= 2020-12-31"]
+    assert names(np.array([[0], [4]], dtype="M8[2D]")) == ["x0 <= 1970-01-05"]
+    assert names(np.array([[0], [24]], dtype="M8[7h]")) == ["x0 <= 1970-01-04 12:00"]
+    assert names(np.array([[0], [2]], dtype="m8[W]")) == ["x0 <= 7 d 00:00:00"]
 
 
 def test_time_zones():

@@ -73,7 +73,9 @@ def _by_day(values: Values) -> Values:
     """Turn datetimes without a time zone into dates, if all of them are at midnight."""
     if values.kind != "datetime" or values.zone is not None:
         return values
-    day = int(DAY * values.per_unit)  # no unit is longer than a day
+    if (DAY * values.per_unit).denominator != 1:
+        return values  # a unit of which a day is no multiple, such as seven hours
+    day = int(DAY * values.per_unit)
     if (values.data[:1000] % day).any():  # spares most columns a division of all rows
         return values
     days, rest = np.divmod(values.data, day)

@@ -217,6 +217,8 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         answers = np.empty((table.n_rows, len(self.test_columns_)), dtype=np.uint8)
         first = 0
         for j, column in enumerate(self.schema_):
+            if not column.tests:
+                continue
             asked = self._ask(table, j)
             for test in range(len(column.tests)):
                 answers[:, first + test] = asked.answer(test)
@@ -240,7 +242,9 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if packed is None:
                 packed = pack_columns(table.n_rows, list(binary_columns(table)))
             return packed.take()
-        columns = [self._ask(table, j).pack() for j in range(table.n_columns)]
+        columns = [
+            self._ask(table, j).pack() for j, column in enumerate(self.schema_) if column.tests
+        ]
         return pack_columns(table.n_rows, columns).take()
 
     def answers(self, table: Table) -> Answer:

@@ -29,9 +29,11 @@ class TablePass:
 
     @property
     def schema(self) -> tuple[Column, ...]:
+        """The columns with their tests."""
         return tuple(self.columns)
 
     def run(self, deadline: float = np.inf) -> None:
+        """Read the columns one after the other, until time is out."""
         for j in range(self.table.n_columns):
             name = column_name(self.table, j)
             if j > 0 and time.perf_counter() > deadline:
@@ -50,8 +52,10 @@ class TablePass:
 
     def _append(self, column: Column, values: Values, where: str) -> None:
         self.columns.append(column)
-        if self.pack:
+        if self.pack and column.tests:
             self.packed.append(ask(column, values, where).pack())
+        elif self.pack:
+            self.packed.append(np.empty((0, -(-len(values) // 8)), dtype=np.uint8))
 
     def _leave_binary(self) -> None:
         """Take back the tests of constant columns, which only a table of 0 and 1 has."""
