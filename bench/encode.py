@@ -87,8 +87,8 @@ def memory(field: str) -> int:
 
 def encode_file(path: str, seconds: float) -> dict[str, Any]:
     from maptree import BinaryEncoder, MAPTreeClassifier, scan_parquet
-    from maptree.labels import read_labels
-    from maptree.table import read_table
+    from maptree.tables.labels import read_labels
+    from maptree.tables.table import read_table
 
     table = scan_parquet(path)
     X = table.drop("label")

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from maptree import BinaryEncoder
-from maptree.thresholds import choose_gaps, place_cuts
+from maptree.encoding.thresholds import choose_gaps, place_cuts
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 columns = st.lists(

@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maptree import BinaryEncoder
-from maptree.clock import (
+from maptree.encoding.cuts import cut_days, cut_numbers, cut_times
+from maptree.tables.clock import (
     DAY,
     date_text,
     datetime_text,
@@ -27,8 +28,7 @@ from maptree.clock import (
     read_time,
     time_text,
 )
-from maptree.cuts import cut_days, cut_numbers, cut_times
-from maptree.exact import exactly, floor_to
+from maptree.tables.exact import exactly, floor_to
 
 TYPES = [np.int8, np.uint8, np.int32, np.int64, np.uint64, np.float32, np.float64]
 numbers = st.one_of(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from maptree import MAPTreeClassifier, log_posterior
-from maptree.labels import read_labels
+from maptree.tables.labels import read_labels
 from measured import MEMORY, fit_in_time, printed
 
 ROWS, COLUMNS = 300_000, 100

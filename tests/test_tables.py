@@ -469,9 +469,9 @@ def test_frames_are_read_only_where_the_tree_asks():
 def test_narwhals_is_loaded_only_for_frames():
     script = (
         "import sys, maptree\n"
-        "before = 'maptree.frames' in sys.modules\n"
+        "before = 'maptree.tables.frames' in sys.modules\n"
         "maptree.MAPTreeClassifier().fit([[0, 'a'], [1, 'b']] * 3, [0, 1] * 3)\n"
-        "print(before or 'maptree.frames' in sys.modules)"
+        "print(before or 'maptree.tables.frames' in sys.modules)"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from maptree import MAPTreeClassifier, Tree
-from maptree.schema import Column
+from maptree.encoding.schema import Column
+from maptree.encoding.value_text import number_text
+from maptree.encoding.wording import TestWords, yes_and_no
 from maptree.text import TreeText
-from maptree.value_text import number_text
-from maptree.wording import TestWords, yes_and_no
 
 
 @pytest.mark.parametrize(

@@ -12,16 +12,16 @@ from importlib.metadata import version
 
 from maptree.certificate import Certificate
 from maptree.diagnostics import Diagnostics
-from maptree.encoding import BinaryEncoder, IdentifierWarning
+from maptree.encoding.encoder import BinaryEncoder, IdentifierWarning
+from maptree.encoding.schema import Column
 from maptree.estimator import InterruptedWarning, TimeLimitWarning
 from maptree.map_classifier import MAPTreeClassifier
 from maptree.mcmc_classifier import MCMCTreeClassifier
-from maptree.parquet import ParquetTable, scan_parquet
 from maptree.progress import Progress, SamplerProgress
-from maptree.schema import Column
 from maptree.scorer import log_posterior
 from maptree.smc_classifier import SMCTreeClassifier
 from maptree.summary import PosteriorSummary
+from maptree.tables.parquet import ParquetTable, scan_parquet
 from maptree.tree import Tree
 
 __all__ = [

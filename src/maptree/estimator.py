@@ -16,20 +16,20 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from maptree import _core
-from maptree.binary import binary_columns, pack_columns, refuse_not_binary
 from maptree.class_weight import refuse_class_weight
-from maptree.encoding import BinaryEncoder, warn_of_identifiers
-from maptree.labels import Codes, read_labels
+from maptree.encoding.encoder import BinaryEncoder, warn_of_identifiers
+from maptree.encoding.schema import Column
+from maptree.encoding.table_pass import binary_schema
+from maptree.encoding.wording import TestWords
 from maptree.limits import whole_number
 from maptree.prior import read_alpha, read_beta, read_prior
 from maptree.problem import Problem
-from maptree.schema import Column
-from maptree.table import Matrix, Table, read_table
-from maptree.table_pass import binary_schema
+from maptree.tables.binary import binary_columns, pack_columns, refuse_not_binary
+from maptree.tables.labels import Codes, read_labels
+from maptree.tables.table import Matrix, Table, read_table
+from maptree.tables.weights import read_weights
 from maptree.text import TreeText
 from maptree.tree import Answer, Tree
-from maptree.weights import read_weights
-from maptree.wording import TestWords
 
 _NOT_BINARY = (
     'with encoder=None every value must be 0 or 1. Pass encoder="auto" to turn columns into tests.'

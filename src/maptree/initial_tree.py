@@ -8,10 +8,10 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from maptree.encoding import BinaryEncoder
-from maptree.schema import Column, Test
+from maptree.encoding.encoder import BinaryEncoder
+from maptree.encoding.schema import Column, Test
+from maptree.encoding.wording import TestWords
 from maptree.tree import Tree
-from maptree.wording import TestWords
 
 Arrays = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix
 
 from maptree.certificate import Certificate
-from maptree.encoding import BinaryEncoder
+from maptree.encoding.encoder import BinaryEncoder
 from maptree.estimator import InterruptedWarning, TreeClassifier, importances
 from maptree.leaf_probabilities import credible_interval, posterior_mean
 from maptree.limits import max_expansions, memory_limit, n_threads, time_limit, whole_number

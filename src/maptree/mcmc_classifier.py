@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maptree import _core
 from maptree.diagnostics import Diagnostics, diagnose
-from maptree.encoding import BinaryEncoder
+from maptree.encoding.encoder import BinaryEncoder
 from maptree.estimator import Reading
 from maptree.initial_tree import read_initial_tree
 from maptree.limits import MOST_SAMPLES, whole_number

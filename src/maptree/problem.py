@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maptree import _core
-from maptree.labels import Codes
 from maptree.prior import Prior
+from maptree.tables.labels import Codes
 
 
 @dataclass(frozen=True)

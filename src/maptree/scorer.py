@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from scipy.special import gammaln
 
-from maptree.binary import first_not_binary
-from maptree.labels import Codes, class_numbers
 from maptree.prior import Prior, read_prior
+from maptree.tables.binary import first_not_binary
+from maptree.tables.labels import Codes, class_numbers
+from maptree.tables.weights import read_weights
 from maptree.tree import Tree
-from maptree.weights import read_weights
 
 # Bytes of packed columns looked at together: what is temporary stays small next to the table.
 _BLOCK = 1 << 20

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
 from maptree import _core
-from maptree.encoding import BinaryEncoder
+from maptree.encoding.encoder import BinaryEncoder
 from maptree.estimator import Reading
 from maptree.limits import MOST_SAMPLES, real_number, whole_number
 from maptree.progress import SamplerProgress

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from maptree.encoding.wording import TestWords
 from maptree.sampling import WeightedTrees
 from maptree.tree import Tree
-from maptree.wording import TestWords
 
 _WIDTH = 79
 _NAME = 56  # of a column or test; longer ones are shortened
@@ -86,7 +86,7 @@ class PosteriorSummary:
 def summarise(weighted: WeightedTrees, words: TestWords, n_trees: int) -> PosteriorSummary:
     """Summarise weighted trees; the ``n_trees`` heaviest are listed.
 
-    >>> from maptree.schema import Column
+    >>> from maptree.encoding.schema import Column
     >>> from maptree.trees import Trees
     >>> trees = Trees(
     ...     starts=np.array([0, 3]), sizes=np.array([3, 1]), feature=np.array([0, -1, -1, -1]),

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from maptree.encoding.wording import Answered, TestWords
 from maptree.leaf_probabilities import credible_interval, posterior_mean
 from maptree.tree import Tree
-from maptree.wording import Answered, TestWords
 
 LEVEL = 0.95
 
@@ -19,7 +19,7 @@ LEVEL = 0.95
 class TreeText:
     r"""A tree with all that its text needs: the words of its tests and classes, and the prior.
 
-    >>> from maptree.schema import Column
+    >>> from maptree.encoding.schema import Column
     >>> tree = Tree([0, -1, -1], [1, -1, -1], [2, -1, -1], [[9, 8], [9, 0], [0, 8]])
     >>> words = TestWords((Column("age", "number", "int64", thresholds=(45.5,)),))
     >>> text = TreeText(tree, words, ["no", "yes"], np.array([2.5, 2.5]))

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maptree.value_text import category_text
-from maptree.values import Category, Values
+from maptree.encoding.value_text import category_text
+from maptree.tables.values import Category, Values
 
 # Text is taken for an identifier if it has more different values than this, and more than one for
 # every two rows: a test of a value would be about a row or two.

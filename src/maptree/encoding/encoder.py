@@ -13,24 +13,24 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from maptree import _core
-from maptree.asking import Asked, ask, check_kind, fitting_kinds
-from maptree.binary import (
+from maptree.encoding.asking import Asked, ask, check_kind, fitting_kinds
+from maptree.encoding.choosing import Most, Rows
+from maptree.encoding.report import report
+from maptree.encoding.schema import Column, columns_of_tests
+from maptree.encoding.schema_json import Encoded, read_encoded, write_encoded
+from maptree.encoding.table_pass import TablePass, binary_schema
+from maptree.encoding.wording import TestWords
+from maptree.limits import whole_number
+from maptree.tables.binary import (
     binary_columns,
     is_binary_matrix,
     pack_columns,
     refuse_not_binary,
 )
-from maptree.choosing import Most, Rows
-from maptree.labels import Codes, read_labels
-from maptree.limits import whole_number
-from maptree.report import report
-from maptree.schema import Column, columns_of_tests
-from maptree.schema_json import Encoded, read_encoded, write_encoded
-from maptree.table import Matrix, Table, read_table
-from maptree.table_pass import TablePass, binary_schema
+from maptree.tables.labels import Codes, read_labels
+from maptree.tables.table import Matrix, Table, read_table
+from maptree.tables.weights import read_weights
 from maptree.tree import Answer
-from maptree.weights import read_weights
-from maptree.wording import TestWords
 
 _NOT_AS_FITTED = (
     "the matrix was 0/1 throughout when fitted, so only 0 and 1 have a meaning. Encode X the same "

@@ -7,12 +7,12 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from maptree.asking import ask
-from maptree.binary import is_binary
-from maptree.choosing import Most, Rows, choose_column
-from maptree.schema import Column
-from maptree.table import Table
-from maptree.values import Values
+from maptree.encoding.asking import ask
+from maptree.encoding.choosing import Most, Rows, choose_column
+from maptree.encoding.schema import Column
+from maptree.tables.binary import is_binary
+from maptree.tables.table import Table
+from maptree.tables.values import Values
 
 
 class TablePass:

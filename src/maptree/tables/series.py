@@ -9,9 +9,9 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from maptree.objects import read_objects
-from maptree.table import native, read_times
-from maptree.values import Categories, Values, none_if_empty, nothing
+from maptree.tables.objects import read_objects
+from maptree.tables.table import native, read_times
+from maptree.tables.values import Categories, Values, none_if_empty, nothing
 
 _KINDS: dict[type, str] = {
     nw.Boolean: "boolean",

@@ -7,7 +7,7 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Literal
 
-from maptree.values import Category
+from maptree.tables.values import Category
 
 Threshold = int | float | Decimal
 Asks = Literal["at most", "equals", "missing"]

@@ -15,8 +15,8 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
 from maptree import _core
-from maptree.objects import read_objects
-from maptree.values import Values, none_if_empty
+from maptree.tables.objects import read_objects
+from maptree.tables.values import Values, none_if_empty
 
 # What scikit-learn says of a shape, and what to do about it.
 _REMEDIES = {
@@ -132,7 +132,7 @@ def read_table(owner: Any, X: Any, *, reset: bool) -> Table:
         )
     table: Table | None = None
     if not isinstance(X, (np.ndarray, list, tuple)):
-        from maptree.frames import open_frame  # which needs narwhals
+        from maptree.tables.frames import open_frame  # which needs narwhals
 
         table = open_frame(owner, X, reset=reset)
     if table is None:

@@ -12,10 +12,10 @@ import numpy as np
 from narwhals.exceptions import DuplicateError
 from sklearn.utils.validation import validate_data
 
-from maptree.parquet import ParquetTable
-from maptree.series import kind_of_type, read_series
-from maptree.table import Matrix, Table, refuse_sizes
-from maptree.values import Values
+from maptree.tables.parquet import ParquetTable
+from maptree.tables.series import kind_of_type, read_series
+from maptree.tables.table import Matrix, Table, refuse_sizes
+from maptree.tables.values import Values
 
 
 class Frame(Table):

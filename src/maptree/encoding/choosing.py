@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from maptree.categories import Chosen, choose_categories
-from maptree.cut_points import CutPoints, choose_cut_points
-from maptree.labels import Codes
-from maptree.schema import Column
-from maptree.value_text import category_text
-from maptree.values import Values
+from maptree.encoding.categories import Chosen, choose_categories
+from maptree.encoding.cut_points import CutPoints, choose_cut_points
+from maptree.encoding.schema import Column
+from maptree.encoding.value_text import category_text
+from maptree.tables.labels import Codes
+from maptree.tables.values import Values
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import wrap
 
-from maptree.schema import Column
+from maptree.encoding.schema import Column
 
 _WIDTH = 79
 _NAME = 24  # longer names are shortened

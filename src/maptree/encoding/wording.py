@@ -11,9 +11,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from maptree.schema import Column, Test, Threshold, all_tests, columns_of_tests
-from maptree.value_text import category_text, threshold_text
-from maptree.values import Category
+from maptree.encoding.schema import Column, Test, Threshold, all_tests, columns_of_tests
+from maptree.encoding.value_text import category_text, threshold_text
+from maptree.tables.values import Category
 
 _OPPOSITE = {"=": "!=", "!=": "=", "<=": ">", ">": "<=", "<": ">=", ">=": "<"}
 _COMPARISON = re.compile(r" (=|!=|<=|>=|<|>) ")

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maptree import _core
-from maptree.table import Matrix, Table
-from maptree.values import Values
+from maptree.tables.table import Matrix, Table
+from maptree.tables.values import Values
 
 # Bytes of the table looked at together, so that checking takes no memory to speak of.
 _BLOCK = 1 << 18

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from maptree.table import Table
-from maptree.values import Values
+from maptree.tables.table import Table
+from maptree.tables.values import Values
 
 if TYPE_CHECKING:
     import pyarrow
@@ -71,7 +71,7 @@ class ParquetTable(Table):
         import narwhals.stable.v2 as nw
         import pyarrow
 
-        from maptree.series import read_series
+        from maptree.tables.series import read_series
 
         name = self.columns[column]
         series = nw.from_native(self[name], series_only=True)
@@ -83,7 +83,7 @@ class ParquetTable(Table):
     def kind(self, column: int) -> str | None:
         import narwhals.stable.v2 as nw
 
-        from maptree.series import kind_of_type
+        from maptree.tables.series import kind_of_type
 
         empty = self.empty_frame().column(column)
         return kind_of_type(nw.from_native(empty, series_only=True))

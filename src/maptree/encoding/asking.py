@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maptree.clock import DAY
-from maptree.exact import exactly, floor_to
-from maptree.schema import Column, Test
-from maptree.values import Categories, Values
+from maptree.encoding.schema import Column, Test
+from maptree.tables.clock import DAY
+from maptree.tables.exact import exactly, floor_to
+from maptree.tables.values import Categories, Values
 
 # Rows compared together: a whole number of bytes of packed answers, and few enough for the cache.
 _BLOCK = 1 << 15

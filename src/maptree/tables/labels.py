@@ -56,7 +56,7 @@ def _read_series(y: Any, n_rows: int) -> tuple[NDArray[Any], Codes] | None:
         return None
     import narwhals.stable.v2 as nw
 
-    from maptree.series import read_series
+    from maptree.tables.series import read_series
 
     series = nw.from_native(y, allow_series=True, pass_through=True)
     if not isinstance(series, nw.Series) or series.dtype not in (

@@ -14,7 +14,9 @@ from decimal import Decimal, InvalidOperation
 from itertools import pairwise
 from typing import Any
 
-from maptree.clock import (
+from maptree.encoding.schema import KINDS, THRESHOLDS, Column, Threshold
+from maptree.limits import whole_number
+from maptree.tables.clock import (
     date_text,
     datetime_text,
     iso_duration,
@@ -24,9 +26,7 @@ from maptree.clock import (
     read_time,
     time_text,
 )
-from maptree.limits import whole_number
-from maptree.schema import KINDS, THRESHOLDS, Column, Threshold
-from maptree.values import Category
+from maptree.tables.values import Category
 
 _FIELDS = ("name", "kind", "dtype", "thresholds", "categories", "missing", "zone", "note")
 

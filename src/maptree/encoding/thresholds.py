@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maptree.labels import Codes
+from maptree.tables.labels import Codes
 
 # Up to so many classes, a look at all rows for each of them takes less time than it saves.
 _FEW = 16

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maptree.clock import DAY, SECOND
-from maptree.values import Categories, Values, none_if_empty, nothing
+from maptree.tables.clock import DAY, SECOND
+from maptree.tables.values import Categories, Values, none_if_empty, nothing
 
 _EPOCH = dt.datetime(1970, 1, 1)
 _EPOCH_UTC = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)

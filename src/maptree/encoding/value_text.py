@@ -8,9 +8,9 @@ import re
 from decimal import Decimal
 from typing import Any
 
-from maptree.clock import date_text, datetime_text, duration_text, time_text
-from maptree.schema import Column, Threshold
-from maptree.values import Category
+from maptree.encoding.schema import Column, Threshold
+from maptree.tables.clock import date_text, datetime_text, duration_text, time_text
+from maptree.tables.values import Category
 
 # Text that could be taken for a part of the rule around it, or would not be seen, is quoted.
 _PLAIN = re.compile(r'[^\s",{}()]+(?: [^\s",{}()]+)*')

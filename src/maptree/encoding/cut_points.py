@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maptree.clock import DAY, zone_offset
-from maptree.cuts import cut_days, cut_numbers, cut_times
-from maptree.labels import Codes
-from maptree.schema import Column, Threshold
-from maptree.thresholds import Gaps, choose_gaps, place_cuts
-from maptree.value_text import threshold_text
-from maptree.values import Category, Values
+from maptree.encoding.cuts import cut_days, cut_numbers, cut_times
+from maptree.encoding.schema import Column, Threshold
+from maptree.encoding.thresholds import Gaps, choose_gaps, place_cuts
+from maptree.encoding.value_text import threshold_text
+from maptree.tables.clock import DAY, zone_offset
+from maptree.tables.labels import Codes
+from maptree.tables.values import Category, Values
 
 # Whole numbers up to this are floats, too.
 _FLOATS = 2**53
