@@ -21,8 +21,8 @@ from maptree import (
     MAPTreeClassifier,
     MCMCTreeClassifier,
     SMCTreeClassifier,
-    series,
 )
+from maptree.tables import series
 from samples import classifier, sampler
 from tables import SIZES, as_objects, tables
 
