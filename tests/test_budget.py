@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import maptree.estimator
-from maptree import MAPTreeClassifier, table_pass
+from maptree import MAPTreeClassifier
+from maptree.encoding import table_pass
 from maptree.estimator import TimeLimitWarning
 from measured import MEMORY, fit_in_time, printed
 from samples import HARD, hard

@@ -12,7 +12,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from maptree import MCMCTreeClassifier, SamplerProgress, SMCTreeClassifier, estimator, table_pass
+from maptree import MCMCTreeClassifier, SamplerProgress, SMCTreeClassifier, estimator
+from maptree.encoding import table_pass
 from samples import hard
 from test_control import Terminal, interrupt
 
