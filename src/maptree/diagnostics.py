@@ -72,7 +72,10 @@ def diagnose(draws: Draws) -> Diagnostics:
     if arviz is None:
         return Diagnostics(split_r_hat(draws), bulk_ess(draws), n_chains, n_draws)
     with np.errstate(divide="ignore", invalid="ignore"):  # chains that stand still
-        return Diagnostics(float(arviz.rhat(draws)), float(arviz.ess(draws)), n_chains, n_draws)
+        r_hat, ess = float(arviz.rhat(draws)), float(arviz.ess(draws))
+    if not np.ptp(draws, axis=1).any():
+        r_hat = math.inf  # of which rounding may leave a large number
+    return Diagnostics(r_hat, ess, n_chains, n_draws)
 
 
 def split_r_hat(draws: Draws) -> float:
