@@ -71,7 +71,7 @@ build/debug/.built: SANITIZE = ON
 build/threads/.built: SANITIZE = thread
 build/debug/.built build/threads/.built: build/%/.built: $(VENV)/.build $(CXX_FILES) CMakeLists.txt
 	$(CMAKE) -S . -B build/$* -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
-	  -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g" -DMAPTREE_PYTHON=OFF \
+	  -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1" -DMAPTREE_PYTHON=OFF \
 	  -DMAPTREE_TESTS=ON -DMAPTREE_SANITIZE=$(SANITIZE) -DMAPTREE_WERROR=ON > build-$*.log 2>&1 \
 	  && $(CMAKE) --build build/$* >> build-$*.log 2>&1 || (cat build-$*.log; rm build-$*.log; exit 1)
 	rm build-$*.log
