@@ -16,7 +16,9 @@ EVERYWHERE = ("maptree", "numpy", "scipy", "scikit-learn")
 
 def machine() -> str:
     """Return processor, number of cores and system in a few words."""
-    return f"{_processor()}, {_cores()} cores, {platform.system()} {platform.machine()}"
+    cores = _cores()
+    count = f"{cores} core" if cores == 1 else f"{cores} cores"
+    return f"{_processor()}, {count}, {platform.system()} {platform.machine()}"
 
 
 def versions(packages: Iterable[str] = EVERYWHERE) -> dict[str, str]:
