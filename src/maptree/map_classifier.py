@@ -15,13 +15,14 @@ from scipy.sparse import csr_matrix
 from maptree.certificate import Certificate
 from maptree.encoding.encoder import BinaryEncoder
 from maptree.estimator import InterruptedWarning, TreeClassifier, importances
+from maptree.export.methods import ExportMixin
 from maptree.leaf_probabilities import credible_interval, posterior_mean
 from maptree.limits import max_expansions, memory_limit, n_threads, time_limit, whole_number
 from maptree.progress import Progress, ProgressLine
 from maptree.search import Budget, find_tree
 
 
-class MAPTreeClassifier(TreeClassifier):
+class MAPTreeClassifier(ExportMixin, TreeClassifier):
     r"""The decision tree with the highest posterior probability, and proof of it.
 
     The prior is that of Bayesian CART: a node at depth d splits with probability

@@ -1,0 +1,152 @@
+"""A tree as C99."""
+
+from __future__ import annotations
+
+import re
+
+from maptree.encoding.schema import Column, Test
+from maptree.export.decision_list import Rule, decision_list
+from maptree.export.encoded_inputs import Input, encoded_inputs
+from maptree.export.names import c_names
+from maptree.export.plain_tree import PlainTree, short
+
+# The longest string literal that every C99 compiler has to take.
+_LONGEST = 4000
+_TYPES = {"float": "double ", "whole": "int64_t ", "text": "const char *"}
+_MISSING = {"float": "NaN", "whole": "INT64_MIN", "text": "NULL"}
+
+
+def write_c(tree: PlainTree, prefix: str) -> str:
+    """Return a C file: a struct for a row, and functions for its leaf, class, probabilities."""
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,30}", prefix) or c_names([prefix]) != [prefix]:
+        raise ValueError(f"prefix={prefix!r} is no C identifier of up to 31 characters.")
+    inputs = {given.column: given for given in encoded_inputs(tree, "C")}
+    rules = "\n".join(_rule(tree, rule, inputs) for rule in decision_list(tree))
+    fields = "\n".join(_field(tree.columns[i.column], i) for i in inputs.values())
+    n_classes = len(tree.labels)
+    table = ",\n".join(
+        f"    {{{', '.join(repr(p) for p in leaf.probabilities)}}}" for leaf in tree.leaves
+    )
+    labels = ",\n".join(f"    {c_text(str(label))}" for label in tree.labels)
+    best = ", ".join(str(leaf.prediction) for leaf in tree.leaves)
+    nodes = ", ".join(str(leaf.number) for leaf in tree.leaves)
+    unused = "" if inputs else "  (void)row;\n"
+    return f"""\
+/* A decision tree as standalone C99. Fill a row, and call {prefix}_predict_proba. */
+#include <float.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define {prefix.upper()}_N_CLASSES {n_classes}
+
+typedef struct {{
+{fields or "  char unused; /* the tree is a single leaf */"}
+}} {prefix}_row;
+
+const char *const {prefix}_labels[{n_classes}] = {{
+{labels}
+}};
+
+static const double {prefix}_probabilities[{len(tree.leaves)}][{n_classes}] = {{
+{table}
+}};
+static const int {prefix}_classes[{len(tree.leaves)}] = {{{best}}};
+static const int {prefix}_nodes[{len(tree.leaves)}] = {{{nodes}}};
+
+/* The first line that holds decides. */
+static int {prefix}_find(const {prefix}_row *row) {{
+{unused}{rules}
+}}
+
+/* The number of the leaf's node in the tree. */
+int {prefix}_leaf(const {prefix}_row *row) {{
+  return {prefix}_nodes[{prefix}_find(row)];
+}}
+
+/* The most probable class: a position in {prefix}_labels. */
+int {prefix}_predict(const {prefix}_row *row) {{
+  return {prefix}_classes[{prefix}_find(row)];
+}}
+
+void {prefix}_predict_proba(const {prefix}_row *row, double probabilities[{n_classes}]) {{
+  memcpy(probabilities, {prefix}_probabilities[{prefix}_find(row)], {n_classes} * sizeof(double));
+}}
+"""
+
+
+def _field(column: Column, given: Input) -> str:
+    name = short(column.name)
+    called = "" if name == given.name else f"{c_text(name).replace('/', chr(92) + '057')}, "
+    note = f"{called}{given.unit}; {_MISSING[given.type]}: missing"
+    return f"  {_TYPES[given.type]}{given.name}; /* {note} */"
+
+
+def _rule(tree: PlainTree, rule: Rule, inputs: dict[int, Input]) -> str:
+    position = {leaf.number: i for i, leaf in enumerate(tree.leaves)}
+    returned = f"return {position[rule.leaf]};"
+    if not rule.answers:
+        return f"  {returned}"
+    said = []
+    for answer in rule.answers:
+        condition = _condition(tree.columns[answer.column], answer.test, inputs[answer.column])
+        said.append(condition if answer.yes else f"!({condition})")
+    conditions = said[0] if len(said) == 1 else " && ".join(f"({c})" for c in said)
+    return f"  if ({conditions}) {returned}"
+
+
+def _condition(column: Column, test: Test, given: Input) -> str:
+    x = f"row->{given.name}"
+    if test.asks == "missing":
+        return {"float": f"{x} != {x}", "whole": f"{x} == INT64_MIN", "text": f"{x} == NULL"}[
+            given.type
+        ]
+    if given.type == "text":
+        count = int(test.value) + 1 if column.kind == "ordered" else 0  # type: ignore[arg-type]
+        values = column.categories[:count] if count else (test.value,)
+        equal = " || ".join(f"strcmp({x}, {c_text(str(value))}) == 0" for value in values)
+        return f"{x} != NULL && ({equal})" if len(values) > 1 else f"{x} != NULL && {equal}"
+    bound = given.bound(column, test, "C")
+    if given.type == "whole":
+        known = f"{x} != INT64_MIN && "
+        return f"{known}{x} {'<=' if test.asks == 'at most' else '=='} {c_int(bound)}"
+    if test.asks == "equals":
+        return f"{x} == {bound!r}"
+    if bound == float("inf"):
+        return f"{x} <= DBL_MAX"
+    return f"{x} <= {bound!r}" if bound != float("-inf") else f"{x} < -DBL_MAX"
+
+
+def c_int(value: int) -> str:
+    """Write a 64-bit whole number; the least has no literal of its own."""
+    return "INT64_MIN" if value == -(2**63) else f"INT64_C({value})"
+
+
+def c_text(text: str) -> str:
+    r"""Write a text as a C string in UTF-8.
+
+    >>> print(c_text('say "no"??/ \n é'))
+    "say \"no\"\?\?/ \012 \303\251"
+    """
+    try:
+        encoded = text.encode()
+    except UnicodeEncodeError:
+        encoded = b"\0"
+    if b"\0" in encoded:
+        raise ValueError(
+            f"The text {short(text)!r} has a character that C strings have no place for (NUL, or "
+            "half of a surrogate pair): replace it before fit."
+        )
+    if len(encoded) > _LONGEST:  # as an array, which has no such limit
+        return f"(const char[]){{{', '.join(map(_c_char, encoded))}, 0}}"
+    return '"' + "".join(map(_c_byte, encoded)) + '"'
+
+
+def _c_byte(byte: int) -> str:
+    if chr(byte) in '"\\?':
+        return f"\\{chr(byte)}"
+    return chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}"
+
+
+def _c_char(byte: int) -> str:
+    return f"(char){byte}"

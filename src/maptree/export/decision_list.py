@@ -1,0 +1,65 @@
+"""A tree as a flat list of rules, of which the first that holds decides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from maptree.encoding.schema import Test
+from maptree.export.plain_tree import PlainTree
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer to a test of a column that a rule asks for."""
+
+    column: int
+    test: Test
+    yes: bool
+
+
+@dataclass(frozen=True)
+class Rule:
+    """If all answers are as said, the row ends in this leaf. The last rule has no conditions."""
+
+    answers: tuple[Answer, ...]
+    leaf: int
+
+
+def decision_list(tree: PlainTree) -> list[Rule]:
+    """Return the leaves as rules of which the first that holds decides.
+
+    Nested conditions would break parsers at some depth, and a full path for every leaf grows with
+    the square of it. Here the smaller side of a node comes first (of equals the yes side), and only
+    leaves on that side have the node's answer among their conditions: a row that comes to a
+    leaf of the other side, and is on the path to the node, has been refused by every leaf of the
+    first side. A leaf thus has at most log2(leaves) conditions.
+
+    >>> import numpy as np
+    >>> from maptree.encoding.schema import Column
+    >>> from maptree.tree import Tree
+    >>> age = Column("age", "number", "int64", thresholds=(45.5, 60.0))
+    >>> shape = [1, 0, -1, -1, -1], [1, 2, -1, -1, -1], [4, 3, -1, -1, -1]
+    >>> tree = PlainTree.of(Tree(*shape, [[1, 1]] * 5), (age,), np.array([0, 1]), np.ones(2))
+    >>> for rule in decision_list(tree):
+    ...     print(rule.leaf, [(answer.test.value, answer.yes) for answer in rule.answers])
+    4 [(60.0, True)]
+    3 [(45.5, True)]
+    2 []
+    """
+    n_leaves = [1] * len(tree.nodes)
+    for node in reversed(tree.nodes):  # children follow their parents
+        if not node.is_leaf:
+            n_leaves[node.number] = n_leaves[node.no] + n_leaves[node.yes]
+    rules = []
+    stack: list[tuple[int, tuple[Answer, ...]]] = [(0, ())]
+    while stack:
+        number, answers = stack.pop()
+        node = tree.nodes[number]
+        if node.asks is None:
+            rules.append(Rule(answers, number))
+            continue
+        yes_first = n_leaves[node.yes] <= n_leaves[node.no]
+        first, second = (node.yes, node.no) if yes_first else (node.no, node.yes)
+        stack.append((second, answers))
+        stack.append((first, (*answers, Answer(node.column, node.asks, yes_first))))
+    return rules

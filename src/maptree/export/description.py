@@ -1,0 +1,79 @@
+"""A tree as plain JSON values, for machines."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from typing import Any
+
+from maptree.encoding.schema import Column, Test
+from maptree.export.calendar import moment_text
+from maptree.export.plain_tree import Node, PlainTree
+from maptree.tables.clock import date_text, iso_duration, time_text
+
+FORMAT = "maptree.tree"
+VERSION = 1
+
+
+def describe(tree: PlainTree) -> dict[str, Any]:
+    """Return the tree as JSON values; docs/exports.md says what they mean."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "classes": list(tree.labels),
+        "columns": [
+            {"name": column.name, "kind": column.kind, "dtype": column.dtype, "zone": column.zone}
+            for column in tree.columns
+        ],
+        "nodes": [_node(tree, node) for node in tree.nodes],
+    }
+
+
+def _node(tree: PlainTree, node: Node) -> dict[str, Any]:
+    described: dict[str, Any] = {
+        "counts": list(node.counts),
+        "probabilities": list(node.probabilities),
+        "prediction": node.prediction,
+    }
+    if node.asks is not None:
+        column = tree.columns[node.column]
+        described |= {
+            "column": node.column,
+            **_test(column, node.asks),
+            "text": tree.words.test(node.test),
+            "yes": node.yes,
+            "no": node.no,
+            "missing": node.missing,
+        }
+    return described
+
+
+def _test(column: Column, test: Test) -> dict[str, Any]:
+    if test.asks == "missing":
+        return {"operator": "is missing"}
+    if test.asks == "equals":
+        return {"operator": "=", "value": _number(test.value)}
+    if column.kind == "ordered":
+        count = int(test.value) + 1  # type: ignore[arg-type]
+        return {"operator": "in", "value": [_number(c) for c in column.categories[:count]]}
+    if test.value == math.inf:
+        return {"operator": "<", "value": _number(test.value)}
+    return {"operator": "<=", "value": _threshold(column, test.value)}
+
+
+def _threshold(column: Column, value: Any) -> Any:
+    if column.kind == "date":
+        return date_text(value)
+    if column.kind == "datetime":
+        return moment_text(column, value).replace(" ", "T") + ("Z" if column.zone else "")
+    if column.kind == "time":
+        return time_text(value, seconds=True)
+    return iso_duration(value) if column.kind == "duration" else _number(value)
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        return {"decimal": str(value)}
+    if isinstance(value, float) and math.isinf(value):
+        return {"float": str(value)}
+    return value

@@ -1,0 +1,35 @@
+"""A tree in the language of Graphviz."""
+
+from __future__ import annotations
+
+from maptree.export.drawn import edge_words, node_lines
+from maptree.export.plain_tree import PlainTree
+
+
+def write_dot(tree: PlainTree) -> str:
+    """Return a digraph."""
+    lines = [
+        "digraph tree {",
+        '  node [shape=box, fontname="sans-serif"];',
+        '  edge [fontname="sans-serif"];',
+    ]
+    for node in tree.nodes:
+        style = ", style=rounded" if node.is_leaf else ""
+        label = "\\n".join(dot_text(line) for line in node_lines(tree, node))
+        lines.append(f'  {node.number} [label="{label}"{style}];')
+    for node in tree.nodes:
+        if not node.is_leaf:
+            yes, no = edge_words(tree, node)
+            lines.append(f'  {node.number} -> {node.yes} [label="{yes}"];')
+            lines.append(f'  {node.number} -> {node.no} [label="{no}"];')
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def dot_text(text: str) -> str:
+    r"""Write a text inside the quotes of a label, where entities such as &amp; are read, too.
+
+    >>> print(dot_text('a "b" \\N &lt;'))
+    a \"b\" \\N &amp;lt;
+    """
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;")
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in escaped)

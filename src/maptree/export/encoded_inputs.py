@@ -1,0 +1,119 @@
+"""What a column's values are in targets that have only floats, whole numbers and text: C, ONNX.
+
+- float: a double; NaN where a value is missing. Booleans are 0 and 1.
+- whole: a 64-bit whole number; the least one where a value is missing (numpy's NaT is that, too).
+  Dates are days since 1970-01-01, other times nanoseconds, as ``Column`` says.
+- text: UTF-8.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from maptree.encoding.schema import Column, Test
+from maptree.export.decimals import nearest_float
+from maptree.export.names import c_names
+from maptree.export.plain_tree import PlainTree
+from maptree.tables.exact import floor_to
+
+MISSING_WHOLE = -(2**63)
+_INT64 = np.dtype(np.int64)
+_FLOATS = 2**53
+_NUMERIC = ("int", "float", "double", "bool", "decimal")
+_TIMES = ("date", "time", "duration", "timedelta")
+
+InputType = Literal["float", "whole", "text"]
+
+
+@dataclass(frozen=True)
+class Input:
+    """A column that the tree asks about: its C identifier and type."""
+
+    column: int
+    name: str
+    type: InputType
+    unit: str  # in words
+
+    def bound(self, column: Column, test: Test, target: str) -> Any:
+        """Return what the value is compared with: x <= bound, or x = bound."""
+        value: Any = test.value
+        if self.type == "text":
+            return value
+        if self.type == "whole":
+            bound = floor_to(_INT64, value) if test.asks == "at most" else value
+            if bound is None:
+                raise ValueError(
+                    f"Column {column.name!r} is compared with {value} {self.unit}, which is beyond "
+                    f"64 bits, and {target} has no more."
+                )
+            return int(bound)
+        return nearest_float(column, value, target)
+
+
+def encoded_inputs(tree: PlainTree, target: str) -> list[Input]:
+    """Return the inputs for the columns that the tree asks about."""
+    names = c_names([tree.columns[column].name for column in tree.used])
+    return [
+        Input(column, name, *_type(tree.columns[column], tree.asked(column), target))
+        for column, name in zip(tree.used, names, strict=True)
+    ]
+
+
+def _type(column: Column, tests: list[Test], target: str) -> tuple[InputType, str]:
+    kind = column.kind
+    if kind in _UNITS:
+        return "whole", _UNITS[kind] if column.zone is None else "nanoseconds since 1970-01-01, UTC"
+    values = [test.value for test in tests if test.value is not None]
+    if kind == "number":
+        return _number_type(column, values, target)
+    if kind in ("category", "ordered"):
+        texts = {isinstance(category, str) for category in column.categories}
+        if len(texts) > 1:
+            raise ValueError(
+                f"Column {column.name!r} has text and numbers for categories, which {target} has "
+                "no type for: convert them to text before fit."
+            )
+        if texts == {True}:
+            return "text", "text"
+        if kind == "ordered":
+            raise ValueError(
+                f"Column {column.name!r} has ordered categories that are numbers, which {target} "
+                "has no type for: convert them to text before fit, or to plain numbers."
+            )
+        return _number_type(column, values, target)
+    if kind == "boolean":
+        return "float", "1 or 0"
+    # Constants and identifiers, which are only asked whether they are missing.
+    dtype = column.dtype.lower()
+    if any(name in dtype for name in _TIMES):
+        return "whole", "any number but the least"
+    if kind == "constant" and any(name in dtype for name in _NUMERIC):
+        return "float", "any number"
+    return "text", "any text"
+
+
+def _number_type(column: Column, values: list[Any], target: str) -> tuple[InputType, str]:
+    """Take floats for numbers, unless they are compared with whole numbers beyond those."""
+    whole = [v for v in values if isinstance(v, int) and abs(v) >= _FLOATS]
+    if not whole:
+        return "float", "number"
+    others = [v for v in values if not isinstance(v, int) and v != math.floor(v)]
+    if others or max(map(abs, whole)) >= 2**63:
+        raise ValueError(
+            f"Column {column.name!r} is compared with {max(whole, key=abs)}, which is beyond the "
+            f"numbers that {target} compares exactly"
+            f"{f' beside {others[0]}' if others else ''}: scale the column before fit."
+        )
+    return "whole", "whole number"
+
+
+_UNITS = {
+    "date": "days since 1970-01-01",
+    "datetime": "nanoseconds since 1970-01-01",
+    "time": "nanoseconds since midnight",
+    "duration": "nanoseconds",
+}

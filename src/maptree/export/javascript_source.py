@@ -1,0 +1,130 @@
+"""A tree as an ES module."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from maptree.encoding.schema import Column, Test
+from maptree.export.calendar import iso_end
+from maptree.export.decimals import nearest_float
+from maptree.export.decision_list import Rule, decision_list
+from maptree.export.plain_tree import PlainTree
+
+_SAFE = 2**53 - 1
+
+# Equal times of ISO 8601 differ as texts, so they are brought to one form, and compared with "<".
+_TIME_FUNCTION = """
+// ISO 8601 text in the form that is compared; a Date only where the column has a time zone.
+function time(value, zoned) {
+  if (isMissing(value)) return undefined;
+  if (value instanceof Date && zoned) value = value.toISOString();
+  if (typeof value !== "string") throw new TypeError("Pass dates and times as ISO 8601 text.");
+  const parts = /^(.*?)(Z|[+-]\\d\\d(?::?\\d\\d)?)?$/s.exec(value.replace("T", " "));
+  const zone = value.includes(":") ? parts[2] : undefined;
+  if (zone !== undefined && !zoned) throw new TypeError(`Pass ${value} without a time zone.`);
+  if (zone === undefined) return value.replace("T", " ");
+  if (!/^(Z|[+-]00(:?00)?)$/.test(zone)) throw new TypeError(`Pass ${value} in UTC.`);
+  return parts[1];
+}
+"""
+
+
+def write_javascript(tree: PlainTree) -> str:
+    """Return an ES module with functions for the leaf, class and probabilities of a row."""
+    tree.refuse_repeated_names("JavaScript")
+    rules = "\n".join(_rule(tree, rule) for rule in decision_list(tree))
+    rows = ",\n".join(
+        f"  {leaf.number}: [{', '.join(repr(p) for p in leaf.probabilities)}]"
+        for leaf in tree.leaves
+    )
+    best = ", ".join(f"{leaf.number}: {leaf.prediction}" for leaf in tree.leaves)
+    labels = ", ".join(js_value(label) for label in tree.labels)
+    times = any(tree.columns[c].kind in ("date", "datetime", "time") for c in tree.used)
+    return f"""\
+// A decision tree as a standalone ES module. A row is an object with a property for every column.
+export const labels = [{labels}];
+
+const probabilities = {{
+{rows}
+}};
+const classes = {{ {best} }};
+
+function isMissing(value) {{
+  if (value instanceof Date) return Number.isNaN(value.getTime());
+  return value === null || value === undefined || value !== value;
+}}
+{_TIME_FUNCTION if times else ""}
+// The number of the leaf's node in the tree. The first line that holds decides.
+export function leaf(row) {{
+{rules}
+}}
+
+// The most probable label.
+export function predict(row) {{
+  return labels[classes[leaf(row)]];
+}}
+
+// The probability of each label.
+export function predictProba(row) {{
+  return probabilities[leaf(row)].slice();
+}}
+"""
+
+
+def _rule(tree: PlainTree, rule: Rule) -> str:
+    if not rule.answers:
+        return f"  return {rule.leaf};"
+    said = []
+    for answer in rule.answers:
+        condition = _condition(tree.columns[answer.column], answer.test)
+        said.append(condition if answer.yes else f"!({condition})")
+    return f"  if ({' && '.join(said)}) return {rule.leaf};"
+
+
+def _condition(column: Column, test: Test) -> str:
+    x, value = f"row[{js_text(column.name)}]", test.value
+    if test.asks == "missing":
+        return f"isMissing({x})"
+    if column.kind == "boolean":  # true, 1 and 1n are equal to 1, but so is "1"
+        return f'typeof {x} !== "string" && {x} == 1'
+    if column.kind == "ordered":
+        listed = ", ".join(js_value(c) for c in column.categories[: int(value) + 1])  # type: ignore[arg-type]
+        return f"[{listed}].includes({x})"
+    if column.kind == "category":
+        return f"{x} === {js_value(value)}"
+    if column.kind in ("date", "datetime", "time"):
+        zoned = "true" if column.zone is not None else "false"
+        return f"time({x}, {zoned}) < {js_text(iso_end(column, value))}"
+    # null would be compared as 0.
+    sign = "<" if value == math.inf else "<="
+    return f"!isMissing({x}) && {x} {sign} {_number(column, value)}"
+
+
+def _number(column: Column, threshold: Any) -> str:
+    if isinstance(threshold, int):
+        return str(threshold) if abs(threshold) <= _SAFE else f"{threshold}n"
+    if threshold in (math.inf, -math.inf):
+        return "Infinity" if threshold > 0 else "-Infinity"
+    return repr(nearest_float(column, threshold, "JavaScript"))
+
+
+def js_value(value: Any) -> str:
+    """Write a category or a label."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return js_text(value)
+    if isinstance(value, int):
+        return str(value) if abs(value) <= _SAFE else f"{value}n"
+    return repr(value) if math.isfinite(value) else ("Infinity" if value > 0 else "-Infinity")
+
+
+def js_text(text: str) -> str:
+    r"""Write a text as a string that is also safe inside a script element of a page.
+
+    >>> print(js_text('</script> "é" \u2028'))
+    "\u003c/script> \"\u00e9\" \u2028"
+    """
+    return json.dumps(text).replace("<", "\\u003c")

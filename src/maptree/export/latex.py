@@ -1,0 +1,77 @@
+"""A tree in LaTeX, drawn by the package forest."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from maptree.export.drawn import edge_words, node_lines
+from maptree.export.plain_tree import PlainTree
+
+_ESCAPES = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "`": r"\textasciigrave{}",
+    "-": "{-}",  # or two of them would be a dash
+    "…": r"\dots{}",
+}
+_DOCUMENT = r"""\documentclass[border=5pt]{standalone}
+\usepackage[T1]{fontenc}
+\usepackage{forest}
+\begin{document}
+%s\end{document}
+"""
+
+
+def write_latex(tree: PlainTree, document: bool) -> str:
+    """Return a forest environment, or a document with it."""
+    lines = [
+        r"\begin{forest}",
+        "  for tree={draw, align=center, l sep=12mm, s sep=4mm},",
+        "  yes/.style={edge label={node[midway, left, font=\\scriptsize]{yes}}},",
+        "  no/.style={edge label={node[midway, right, font=\\scriptsize]{#1}}}",
+    ]
+    # Nodes to open, and brackets to close: recursion would end at some depth.
+    stack: list[tuple[int, str] | str] = [(0, "")]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, str):
+            lines.append(item)
+            continue
+        number, edge = item
+        node = tree.nodes[number]
+        indent = "  " * (node.depth + 1)
+        style = f"{edge}{', rounded corners' if node.is_leaf else ''}"
+        text = r"\\".join(latex_text(line) for line in node_lines(tree, node))
+        opened = f"{indent}[{{{text}}}{', ' if style.strip(', ') else ''}{style.strip(', ')}"
+        if node.is_leaf:
+            lines.append(f"{opened}]")
+            continue
+        lines.append(opened)
+        yes, no = edge_words(tree, node)
+        assert yes == "yes"
+        stack += [f"{indent}]", (node.no, f"no={{{no}}}"), (node.yes, "yes")]
+    forest = "\n".join([*lines, r"\end{forest}"]) + "\n"
+    return _DOCUMENT % forest if document else forest
+
+
+def latex_text(text: str) -> str:
+    r"""Write a text so that LaTeX shows it.
+
+    >>> print(latex_text("50% of A_1 <= 3"))
+    50\% of A\_1 \textless{}= 3
+    """
+    shown = (" " if c.isspace() else c for c in unicodedata.normalize("NFC", text))
+    kept = (c if c.isprintable() else "?" for c in shown)
+    return "".join(_ESCAPES.get(c, c) for c in kept)

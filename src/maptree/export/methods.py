@@ -1,0 +1,280 @@
+"""The exports as methods of the estimator."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from maptree.export.plain_tree import PlainTree
+
+if TYPE_CHECKING:
+    from maptree.encoding.encoder import BinaryEncoder
+    from maptree.encoding.wording import TestWords
+    from maptree.tree import Tree
+
+Names = Sequence[str] | None
+
+
+class ExportMixin:
+    """Adds ``to_sql``, ``to_sklearn`` and so on to a classifier with one fitted tree.
+
+    In all of them ``feature_names`` names the columns, in their order, where the table had no
+    names or has others at the place that the export is for.
+    """
+
+    classes_: NDArray[Any]
+    tree_: Tree
+    encoder_: BinaryEncoder | None
+    rho_: NDArray[np.float64]
+    n_features_in_: int
+
+    if TYPE_CHECKING:  # the classifier has it
+
+        def _words(self, feature_names: Names) -> TestWords: ...
+
+    def to_sql(
+        self,
+        table: str | Sequence[str] = "data",
+        dialect: Literal["ansi", "duckdb", "postgresql", "sqlite"] = "ansi",
+        keep: Sequence[str] | None = None,
+        feature_names: Names = None,
+    ) -> str:
+        r"""Return a SELECT that gives every row of a table its leaf, prediction, probabilities.
+
+        NULL is a missing value, and so is NaN in databases that have it.
+
+        Parameters
+        ----------
+        table : str or sequence of str, default="data"
+            The table's name; ("schema", "table") for one in a schema.
+        dialect : {"ansi", "duckdb", "postgresql", "sqlite"}, default="ansi"
+            The SQL to write. In SQLite, dates and times are ISO 8601 text (points in time
+            with a zone in UTC), durations whole nanoseconds.
+        keep : sequence of str, optional
+            Columns of the table to return as well; None returns them all.
+        feature_names : sequence of str, optional
+            What the columns are called in the database.
+
+        Examples
+        --------
+        >>> from maptree import MAPTreeClassifier
+        >>> X = [[25.0], [31.0], [40.0], [47.0], [52.0], [60.0]] * 4
+        >>> model = MAPTreeClassifier().fit(X, ["no", "no", "no", "yes", "yes", "yes"] * 4)
+        >>> print(model.to_sql("people", "duckdb", feature_names=["age"]))
+        WITH "leaves" ("leaf", "prediction", "proba_no", "proba_yes") AS (
+          VALUES
+            (1, 'yes', 0.14705882352941177e0, 0.8529411764705882e0),
+            (2, 'no', 0.8529411764705882e0, 0.14705882352941177e0)
+        )
+        SELECT
+          data.*,
+          "leaves"."leaf",
+          "leaves"."prediction",
+          "leaves"."proba_no" AS "proba_no",
+          "leaves"."proba_yes" AS "proba_yes"
+        FROM "people" AS data
+        LEFT JOIN "leaves" ON "leaves"."leaf" =
+          CASE
+            WHEN data."age" <= 43.5e0 THEN 2
+            ELSE 1
+          END
+        """
+        from maptree.export.sql import write_sql
+
+        return write_sql(self._plain_tree(feature_names), dialect, table, keep)
+
+    def to_sklearn(self) -> Any:
+        """Return a fitted Pipeline: the encoder, and a DecisionTreeClassifier over its tests.
+
+        Its ``predict_proba`` is that of this model. What scikit-learn and others have for its
+        trees works on the last step, such as ``sklearn.tree.plot_tree``; the names of the tests
+        are ``pipeline[:-1].get_feature_names_out()``. ``fit`` would replace the tree by one of
+        scikit-learn's own.
+
+        >>> from maptree import MAPTreeClassifier
+        >>> from sklearn.tree import export_text
+        >>> X = [[25.0], [31.0], [40.0], [47.0], [52.0], [60.0]] * 4
+        >>> model = MAPTreeClassifier().fit(X, ["no", "no", "no", "yes", "yes", "yes"] * 4)
+        >>> pipeline = model.to_sklearn()
+        >>> print(export_text(pipeline[-1], feature_names=["x0 <= 43.5"]))
+        |--- x0 <= 43.5 <= 0.50
+        |   |--- class: yes
+        |--- x0 <= 43.5 >  0.50
+        |   |--- class: no
+        <BLANKLINE>
+        """
+        from maptree.export.sklearn_pipeline import make_pipeline, passthrough_encoder
+
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        encoder = self.encoder_ or passthrough_encoder(self._words(None).schema, names)
+        return make_pipeline(self.tree_, encoder, self.classes_, self.rho_)
+
+    def to_onnx(self, missing_text: str = "", feature_names: Names = None) -> Any:
+        """Return an ``onnx.ModelProto`` with an input for every column that the tree asks about.
+
+        Inputs have shape (rows, 1): doubles (NaN: missing; booleans are 0 and 1), texts, and
+        64-bit whole numbers for whole numbers beyond 2^53 and for times (the least, which is
+        numpy's NaT: missing), days since 1970-01-01 or nanoseconds. Outputs are ``label``,
+        ``probabilities`` (doubles) and ``leaf``. Needs the package onnx.
+
+        Parameters
+        ----------
+        missing_text : str, default=""
+            What stands for a missing value among texts, as ONNX has no other mark.
+        feature_names : sequence of str, optional
+            What the columns are called. Inputs are named after them, with ``_`` for what is
+            neither letter nor digit; ``metadata_props`` has the names as they were.
+        """
+        from maptree.export.onnx_graph import write_onnx
+
+        return write_onnx(self._plain_tree(feature_names), missing_text)
+
+    def to_python(self, feature_names: Names = None) -> str:
+        """Return a Python module with ``leaf(row)``, ``predict(row)`` and ``predict_proba(row)``.
+
+        A row is a mapping from column names to values; None and NaN are missing. It needs the
+        standard library only.
+
+        >>> from maptree import MAPTreeClassifier
+        >>> model = MAPTreeClassifier().fit([[25.0], [60.0]] * 9, ["no", "yes"] * 9)
+        >>> module = {}
+        >>> exec(model.to_python(["age"]), module)
+        >>> module["predict"]({"age": 70}), module["predict_proba"]({"age": None})
+        ('yes', (0.17857142857142858, 0.8214285714285714))
+        """
+        from maptree.export.python_source import write_python
+
+        return write_python(self._plain_tree(feature_names))
+
+    def to_c(self, prefix: str = "maptree", feature_names: Names = None) -> str:
+        r"""Return a C99 file with a struct ``<prefix>_row`` and functions of it.
+
+        ``<prefix>_predict_proba(&row, probabilities)``, ``<prefix>_predict(&row)`` (a position
+        in ``<prefix>_labels``) and ``<prefix>_leaf(&row)``. The fields of the struct are the
+        columns that the tree asks about, as doubles (NaN: missing), UTF-8 strings (NULL) and
+        int64_t (INT64_MIN) for times and whole numbers beyond 2^53; the comments say which unit.
+
+        >>> from maptree import MAPTreeClassifier
+        >>> model = MAPTreeClassifier().fit([[25.0], [60.0]] * 9, ["no", "yes"] * 9)
+        >>> source = model.to_c(feature_names=["age (years)"])
+        >>> print(*[line for line in source.split("\n") if "age" in line], sep="\n")
+          double age_years; /* "age (years)", number; NaN: missing */
+          if (row->age_years <= 42.5) return 1;
+        """
+        from maptree.export.c_source import write_c
+
+        return write_c(self._plain_tree(feature_names), prefix)
+
+    def to_javascript(self, feature_names: Names = None) -> str:
+        r"""Return an ES module with ``leaf(row)``, ``predict(row)`` and ``predictProba(row)``.
+
+        A row is an object with a property for every column; null, undefined and NaN are missing.
+        Numbers may be BigInt, and whole numbers beyond 2^53 have to be. Dates and times are
+        ISO 8601 text; where the column has a time zone, in UTC, or a Date. Durations are
+        nanoseconds.
+
+        >>> from maptree import MAPTreeClassifier
+        >>> model = MAPTreeClassifier().fit([[25.0], [60.0]] * 9, ["no", "yes"] * 9)
+        >>> source = model.to_javascript(["age"])
+        >>> print(*[line for line in source.split("\n") if "age" in line], sep="\n")
+          if (!isMissing(row["age"]) && row["age"] <= 42.5) return 2;
+        """
+        from maptree.export.javascript_source import write_javascript
+
+        return write_javascript(self._plain_tree(feature_names))
+
+    def to_dict(self, feature_names: Names = None) -> dict[str, Any]:
+        """Return the tree as JSON values that other programs can read: see docs/exports.md.
+
+        To store a model and load it again, use ``maptree.save_model``.
+
+        >>> from maptree import MAPTreeClassifier
+        >>> model = MAPTreeClassifier().fit([[25.0], [60.0]] * 9, ["no", "yes"] * 9)
+        >>> root = model.to_dict(["age"])["nodes"][0]
+        >>> root["column"], root["operator"], root["value"], root["yes"], root["no"]
+        (0, '<=', 42.5, 2, 1)
+        """
+        from maptree.export.description import describe
+
+        return describe(self._plain_tree(feature_names))
+
+    def to_json(self, feature_names: Names = None, indent: int | None = 2) -> str:
+        """Return ``to_dict`` as JSON text."""
+        return json.dumps(self.to_dict(feature_names), indent=indent, allow_nan=False)
+
+    def to_dot(self, feature_names: Names = None) -> str:
+        """Return the tree in the language of Graphviz: ``dot -Tsvg`` draws it.
+
+        >>> from maptree import MAPTreeClassifier
+        >>> model = MAPTreeClassifier().fit([[25.0], [60.0]] * 9, ["no", "yes"] * 9)
+        >>> print(model.to_dot(["age"]))
+        digraph tree {
+          node [shape=box, fontname="sans-serif"];
+          edge [fontname="sans-serif"];
+          0 [label="age <= 42.5"];
+          1 [label="yes 0.82\\nn = 9", style=rounded];
+          2 [label="no 0.82\\nn = 9", style=rounded];
+          0 -> 2 [label="yes"];
+          0 -> 1 [label="no"];
+        }
+        <BLANKLINE>
+        """
+        from maptree.export.dot import write_dot
+
+        return write_dot(self._plain_tree(feature_names))
+
+    def to_mermaid(self, feature_names: Names = None) -> str:
+        """Return the tree as a Mermaid flowchart, for pages in Markdown.
+
+        >>> from maptree import MAPTreeClassifier
+        >>> model = MAPTreeClassifier().fit([[25.0], [60.0]] * 9, ["no", "yes"] * 9)
+        >>> print(model.to_mermaid(["age"]))
+        flowchart TD
+          n0["age #60;#61; 42#46;5"]
+          n1("yes 0#46;82<br/>n #61; 9")
+          n2("no 0#46;82<br/>n #61; 9")
+          n0 -->|"yes"| n2
+          n0 -->|"no"| n1
+        <BLANKLINE>
+        """
+        from maptree.export.mermaid import write_mermaid
+
+        return write_mermaid(self._plain_tree(feature_names))
+
+    def to_latex(self, feature_names: Names = None, document: bool = False) -> str:
+        r"""Return the tree as a forest environment of LaTeX (``\usepackage{forest}``).
+
+        With ``document`` it is a whole document. pdfLaTeX has letters of Latin script; for others
+        use LuaLaTeX and a font that has them.
+
+        >>> from maptree import MAPTreeClassifier
+        >>> model = MAPTreeClassifier().fit([[25.0], [60.0]] * 9, ["no", "yes"] * 9)
+        >>> print(*model.to_latex(["age"]).split("\n")[4:], sep="\n")
+          [{age \textless{}= 42.5}
+            [{no 0.82\\n = 9}, yes, rounded corners]
+            [{yes 0.82\\n = 9}, no={no}, rounded corners]
+          ]
+        \end{forest}
+        <BLANKLINE>
+        """
+        from maptree.export.latex import write_latex
+
+        return write_latex(self._plain_tree(feature_names), document)
+
+    def _plain_tree(self, feature_names: Names = None) -> PlainTree:
+        """Return the neutral form that every export starts from."""
+        check_is_fitted(self)
+        names = None if feature_names is None else [str(name) for name in feature_names]
+        if names is not None and len(names) != self.n_features_in_:
+            raise ValueError(
+                f"feature_names has {len(names)} names, but the table had {self.n_features_in_} "
+                "columns: pass one for each."
+            )
+        schema = self._words(None).schema
+        return PlainTree.of(self.tree_, schema, self.classes_, self.rho_, names)

@@ -1,0 +1,153 @@
+"""The neutral form that every export starts from: a tree whose tests are about the columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maptree.encoding.schema import Column, Test, all_tests
+from maptree.encoding.wording import TestWords
+from maptree.leaf_probabilities import posterior_mean
+from maptree.tree import Tree
+
+Label = str | bool | int | float
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node: the test of an inner node, and what is known of the training rows that reach it.
+
+    A missing value answers no to every test but that for missing values; so does a category that
+    was not seen.
+    """
+
+    number: int
+    depth: int
+    test: int  # among all tests; -1 at a leaf
+    column: int  # among the columns; -1 at a leaf
+    asks: Test | None  # None at a leaf
+    no: int  # the child for each answer; -1 at a leaf
+    yes: int
+    counts: tuple[int, ...]  # training rows of each class
+    probabilities: tuple[float, ...]  # what predict_proba gives
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether nothing is asked here."""
+        return self.asks is None
+
+    @property
+    def prediction(self) -> int:
+        """The most probable class; of equals the first."""
+        return self.probabilities.index(max(self.probabilities))
+
+    @property
+    def missing(self) -> int:
+        """The child for a missing value; -1 at a leaf."""
+        return self.yes if self.asks is not None and self.asks.asks == "missing" else self.no
+
+
+@dataclass(frozen=True)
+class PlainTree:
+    """A tree with its columns and classes as plain values. Node 0 is the root.
+
+    >>> tree = Tree([0, -1, -1], [1, -1, -1], [2, -1, -1], [[9, 8], [9, 0], [0, 8]])
+    >>> age = Column("age", "number", "int64", thresholds=(45.5,))
+    >>> plain = PlainTree.of(tree, (age,), np.array(["no", "yes"]), np.array([2.5, 2.5]))
+    >>> plain.nodes[0].asks, plain.nodes[2].probabilities
+    (Test(asks='at most', value=45.5), (0.19230769230769232, 0.8076923076923077))
+    """
+
+    columns: tuple[Column, ...]
+    labels: tuple[Label, ...]
+    nodes: tuple[Node, ...]
+
+    @classmethod
+    def of(
+        cls,
+        tree: Tree,
+        schema: Sequence[Column],
+        classes: NDArray[Any],
+        rho: NDArray[np.float64],
+        names: Sequence[str] | None = None,
+    ) -> PlainTree:
+        """Make it of a fitted tree; ``names`` are used in place of those in the schema."""
+        columns = tuple(schema)
+        if names is not None:
+            columns = tuple(replace(c, name=n) for c, n in zip(columns, names, strict=True))
+        tests = all_tests(columns)
+        of_test = TestWords(columns).columns.tolist()
+        means = posterior_mean(tree.counts, rho).tolist()
+        nodes = []
+        for number, test in enumerate(tree.feature.tolist()):
+            inner = test >= 0
+            nodes.append(
+                Node(
+                    number=number,
+                    depth=int(tree.depths[number]),
+                    test=test,
+                    column=of_test[test] if inner else -1,
+                    asks=tests[test] if inner else None,
+                    no=int(tree.left[number]),
+                    yes=int(tree.right[number]),
+                    counts=tuple(tree.counts[number].tolist()),
+                    probabilities=tuple(means[number]),
+                )
+            )
+        return cls(columns, tuple(_plain_label(label) for label in classes), tuple(nodes))
+
+    @property
+    def leaves(self) -> list[Node]:
+        """The leaves, by number."""
+        return [node for node in self.nodes if node.is_leaf]
+
+    @cached_property
+    def used(self) -> list[int]:
+        """The columns that the tree asks about, in their order."""
+        return sorted({node.column for node in self.nodes if not node.is_leaf})
+
+    @cached_property
+    def words(self) -> TestWords:
+        """What puts the tests into words."""
+        return TestWords(self.columns)
+
+    def asked(self, column: int) -> list[Test]:
+        """Return the tests that the tree asks of a column, without repeats."""
+        tests = [node.asks for node in self.nodes if node.column == column]
+        return [test for test in dict.fromkeys(tests) if test is not None]
+
+    def refuse_repeated_names(self, target: str) -> None:
+        """Refuse columns that a target cannot tell apart by name."""
+        names = [column.name for column in self.columns]
+        for column in self.used:
+            if names.count(names[column]) > 1:
+                raise ValueError(
+                    f"Two columns are called {short(names[column])!r}, and {target} finds columns "
+                    "by name: pass feature_names that differ."
+                )
+
+
+def _plain_label(label: Any) -> Label:
+    """Return a label as a Python value; what is neither text nor a number by its text."""
+    if isinstance(label, (np.bool_, np.integer, np.floating)):
+        label = label.item()
+    if isinstance(label, (bool, int, float)):
+        return label
+    return str(label)
+
+
+def short(text: str, most: int = 60) -> str:
+    """Cut a text in the middle.
+
+    >>> short("a" * 40 + "b" * 40, 21)
+    'aaaaaaaaaa…bbbbbbbbbb'
+    """
+    if len(text) <= most:
+        return text
+    half = (most - 1) // 2
+    return f"{text[:half]}…{text[-half:]}"

@@ -1,0 +1,134 @@
+"""A tree as a Python module that needs the standard library only."""
+
+from __future__ import annotations
+
+import math
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any
+
+from maptree.encoding.schema import Column, Test
+from maptree.export.calendar import MICROSECOND, day_text, moment_text
+from maptree.export.decision_list import Rule, decision_list
+from maptree.export.plain_tree import PlainTree
+from maptree.tables.clock import SECOND
+
+_DAY_FUNCTION = '''
+
+def _day(value):
+    """A datetime counts by its day."""
+    return value.date() if isinstance(value, datetime.datetime) else value
+'''
+_MOMENT_FUNCTION = '''
+
+def _moment(value):
+    """A date counts as its midnight."""
+    if isinstance(value, datetime.datetime):
+        return value
+    return datetime.datetime.combine(value, datetime.time())
+'''
+
+
+def write_python(tree: PlainTree) -> str:
+    """Return a module with functions for the leaf, class and probabilities of a row."""
+    tree.refuse_repeated_names("Python")
+    rules = "\n".join(_rule(tree, rule) for rule in decision_list(tree))
+    rows = "\n".join(f"    {leaf.number}: {leaf.probabilities!r}," for leaf in tree.leaves)
+    best = ", ".join(f"{leaf.number}: {leaf.prediction}" for leaf in tree.leaves)
+    labels = ", ".join(ascii(label) for label in tree.labels)
+    kinds = {tree.columns[column].kind for column in tree.used}
+    functions = (_DAY_FUNCTION if "date" in kinds else "") + (
+        _MOMENT_FUNCTION if "datetime" in kinds else ""
+    )
+    values = [test.value for column in tree.used for test in tree.asked(column)]
+    imports = "import datetime\n" if kinds & {"date", "datetime", "time", "duration"} else ""
+    imports += (
+        "from decimal import Decimal\n" if any(isinstance(v, Decimal) for v in values) else ""
+    )
+    return f'''\
+"""A decision tree as standalone Python. A row is a mapping from column names to values."""
+{imports and chr(10)}{imports}
+LABELS = ({labels},)
+
+_PROBABILITIES = {{
+{rows}
+}}
+_CLASSES = {{{best}}}
+
+
+def _missing(value):
+    return value is None or value != value
+{functions}
+
+def leaf(row):
+    """Return the number of the leaf's node in the tree. The first line that holds decides."""
+{rules}
+
+
+def predict(row):
+    """Return the most probable label."""
+    return LABELS[_CLASSES[leaf(row)]]
+
+
+def predict_proba(row):
+    """Return the probability of each label."""
+    return _PROBABILITIES[leaf(row)]
+'''
+
+
+def _rule(tree: PlainTree, rule: Rule) -> str:
+    if not rule.answers:
+        return f"    return {rule.leaf}"
+    said = []
+    for answer in rule.answers:
+        condition = _condition(tree.columns[answer.column], answer.test)
+        said.append(condition if answer.yes else f"not ({condition})")
+    return f"    if {' and '.join(said)}:\n        return {rule.leaf}"
+
+
+def _condition(column: Column, test: Test) -> str:
+    x, value = f"row[{column.name!a}]", test.value
+    if test.asks == "missing":
+        return f"_missing({x})"
+    if column.kind == "boolean":
+        return f"{x} == 1"
+    if column.kind == "category":
+        return f"{x} == {_constant(value)}"
+    if column.kind == "ordered":
+        listed = [_constant(c) for c in column.categories[: int(value) + 1]]  # type: ignore[arg-type]
+        return f"{x} in ({', '.join(listed)},)"
+    known = f"not _missing({x}) and "
+    if column.kind == "number":
+        return f"{known}{x} {'<' if value == math.inf else '<='} {_constant(value)}"
+    return f"{known}{_comparable(column, x)} <= {_time(column, value)}"
+
+
+def _comparable(column: Column, x: str) -> str:
+    return {"date": f"_day({x})", "datetime": f"_moment({x})"}.get(column.kind, x)
+
+
+def _constant(value: Any) -> str:
+    """Write a number or text, in ASCII, so that reading it gives the same."""
+    if isinstance(value, float) and math.isinf(value):
+        return 'float("inf")' if value > 0 else 'float("-inf")'
+    return ascii(value)
+
+
+def _time(column: Column, threshold: Any) -> str:
+    """Write a threshold as an expression of the module datetime."""
+    micro = threshold // MICROSECOND
+    if column.kind == "date":
+        return repr(date.fromisoformat(day_text(column, threshold)))
+    if column.kind == "datetime":
+        moment = datetime.fromisoformat(moment_text(column, micro * MICROSECOND))
+        text = repr(moment)
+        return text if column.zone is None else f"{text[:-1]}, tzinfo=datetime.timezone.utc)"
+    if column.kind == "time":
+        seconds, rest = divmod(micro, SECOND // MICROSECOND)
+        return repr(time(seconds // 3600, seconds // 60 % 60, seconds % 60, rest))
+    try:
+        return repr(timedelta(microseconds=micro))
+    except OverflowError:
+        raise ValueError(
+            f"Column {column.name!r} is compared with a duration beyond Python's."
+        ) from None

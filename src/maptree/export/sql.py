@@ -1,0 +1,96 @@
+"""A tree as one SELECT."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from maptree.export.decision_list import Rule, decision_list
+from maptree.export.plain_tree import PlainTree, short
+from maptree.export.sql_dialects import DIALECTS, Ansi
+
+
+def write_sql(
+    tree: PlainTree, dialect: str, table: str | Sequence[str], keep: Sequence[str] | None
+) -> str:
+    """Return a SELECT of the table's rows with their leaf, prediction and probabilities."""
+    if dialect not in DIALECTS:
+        raise ValueError(f"dialect={dialect!r} is unknown: pass one of {', '.join(DIALECTS)}.")
+    sql = DIALECTS[dialect]()
+    _refuse_ambiguous(tree, sql)
+    parts = [table] if isinstance(table, str) else list(table)
+    source = ".".join(sql.name(part) for part in parts)
+    leaves = sql.name(_other_name("leaves", parts))
+    kept = "data.*" if keep is None else ", ".join(f"data.{sql.name(name)}" for name in keep)
+    outputs = [sql.name(name) for name in output_names(tree)]
+    of_leaf = [f"{leaves}.{name}" for name in outputs[:2]]
+    of_leaf += [f"{sql.as_real(f'{leaves}.{name}')} AS {name}" for name in outputs[2:]]
+    selected = ",\n  ".join(([kept] if kept else []) + of_leaf)
+    cases = "\n".join(_case(tree, rule, sql) for rule in decision_list(tree))
+    if len(tree.nodes) == 1:
+        cases = "    WHEN TRUE THEN 0"
+    return (
+        f"WITH {leaves} ({', '.join(outputs)}) AS (\n  VALUES\n{_leaf_rows(tree, sql)}\n)\n"
+        f"SELECT\n  {selected}\nFROM {source} AS data\n"
+        f"LEFT JOIN {leaves} ON {leaves}.{outputs[0]} =\n  CASE\n{cases}\n  END"
+    )
+
+
+def output_names(tree: PlainTree) -> list[str]:
+    """Return the names of the columns that are added: leaf, prediction, and one for each class.
+
+    A class has its label in the name, unless labels are long or differ only in case; then its
+    number. Where the table has such a column, all get a prefix.
+    """
+    by_label = [f"proba_{label}" for label in tree.labels]
+    usable = len({name.casefold() for name in by_label}) == len(by_label) and all(
+        len(name) <= 40 and name.isprintable() and len(name.encode("utf-8", "replace")) <= 60
+        for name in by_label
+    )
+    names = ["leaf", "prediction"]
+    names += by_label if usable else [f"proba_{k}" for k in range(len(tree.labels))]
+    taken = {column.name.casefold() for column in tree.columns}
+    prefix = ""
+    while any(f"{prefix}{name}".casefold() in taken for name in names):
+        prefix += "maptree_"
+    return [f"{prefix}{name}" for name in names]
+
+
+def _case(tree: PlainTree, rule: Rule, sql: Ansi) -> str:
+    if not rule.answers:
+        return f"    ELSE {rule.leaf}"
+    said = []
+    for answer in rule.answers:
+        condition = sql.condition(tree.columns[answer.column], answer.test)
+        said.append(condition if answer.yes else f"({condition}) IS NOT TRUE")
+    return f"    WHEN {' AND '.join(said)} THEN {rule.leaf}"
+
+
+def _leaf_rows(tree: PlainTree, sql: Ansi) -> str:
+    rows = []
+    for leaf in tree.leaves:
+        label = sql.value(tree.labels[leaf.prediction])
+        probabilities = ", ".join(sql.real(p) for p in leaf.probabilities)
+        rows.append(f"    ({leaf.number}, {label}, {probabilities})")
+    return ",\n".join(rows)
+
+
+def _other_name(name: str, taken: Sequence[str]) -> str:
+    """Return a name that no part of the table's name is mistaken for."""
+    while name.casefold() in {part.casefold() for part in taken}:
+        name += "_"
+    return name
+
+
+def _refuse_ambiguous(tree: PlainTree, sql: Ansi) -> None:
+    tree.refuse_repeated_names(sql.title)
+    if not sql.folds_case:
+        return
+    seen: dict[str, str] = {}
+    for column in tree.columns:
+        other = seen.setdefault(column.name.lower(), column.name)
+        if other != column.name:
+            raise ValueError(
+                f"Columns {short(other)!r} and {short(column.name)!r} differ only in case, which "
+                f"{sql.title} does not tell apart: pass feature_names as the columns are called "
+                "there."
+            )

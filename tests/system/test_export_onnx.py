@@ -1,0 +1,91 @@
+"""The ONNX graph, run in onnxruntime."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+
+import numpy as np
+import pytest
+
+from maptree import MAPTreeClassifier
+from maptree.export.encoded_inputs import encoded_inputs
+
+MISSING = "\N{EMPTY SET}"
+EPOCH = dt.datetime(1970, 1, 1)
+
+
+def as_arrays(case):
+    """The columns as the documentation of to_onnx asks for them."""
+    tree = case.model._plain_tree()
+    arrays = {}
+    for given in encoded_inputs(tree, "ONNX"):
+        values = case.table.column(tree.columns[given.column].name).to_pylist()
+        if given.type == "text":
+            array = np.array([MISSING if v is None else v for v in values], dtype=object)
+        elif given.type == "whole":
+            array = np.array([whole(v) for v in values], dtype=np.int64)
+        else:
+            array = np.array([np.nan if v is None else float(v) for v in values])
+        arrays[given.name] = array[:, np.newaxis]
+    return arrays
+
+
+def whole(value):
+    if value is None:
+        return np.iinfo(np.int64).min
+    if isinstance(value, dt.datetime):
+        value = value.astimezone(dt.UTC).replace(tzinfo=None) if value.tzinfo else value
+        value -= EPOCH
+    if isinstance(value, dt.date):
+        return value.toordinal() - EPOCH.toordinal()
+    if isinstance(value, dt.time):
+        value = dt.datetime.combine(EPOCH, value) - EPOCH
+    return (
+        value // dt.timedelta(microseconds=1) * 1000 if isinstance(value, dt.timedelta) else value
+    )
+
+
+@pytest.fixture
+def run():
+    onnxruntime = pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnx")
+
+    def run(model, arrays):
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        session = onnxruntime.InferenceSession(model.SerializeToString(), options)
+        outputs = ["leaf", "probabilities", "label"]
+        return session.run(outputs, arrays), onnxruntime.__version__
+
+    return run
+
+
+def test_onnx(case, compare, run):
+    model = case.model.to_onnx(missing_text=MISSING)
+    (leaves, probabilities, labels), version = run(model, as_arrays(case))
+    compare("ONNX, in onnxruntime", version, case, leaves, probabilities, labels)
+    names = json.loads({p.key: p.value for p in model.metadata_props}["columns"])
+    assert set(names.values()) <= set(case.table.column_names)
+
+
+@pytest.mark.parametrize("labels", [[0, 1], [False, True], [2.0, 3.0]])
+def test_labels_that_are_no_text(labels, run):
+    X = np.array([[1.0], [2.0]] * 20)
+    model = MAPTreeClassifier().fit(X, labels * 20)
+    (_, _, found), _ = run(model.to_onnx(), {"x0": X})
+    assert found.tolist() == model.predict(X).tolist()
+    assert found.dtype == np.array(labels).dtype
+
+
+def test_a_single_leaf(run):
+    model = MAPTreeClassifier().fit([[3.5], [3.5], [3.5]], ["a", "b", "b"])
+    (leaves, probabilities, labels), _ = run(model.to_onnx(), {"rows": np.zeros(4)})
+    assert (leaves.tolist(), labels.tolist()) == ([0] * 4, ["b"] * 4)
+    np.testing.assert_array_equal(probabilities, model.predict_proba([[0.0]] * 4))
+
+
+def test_a_mark_that_is_a_category_is_refused(mixed):
+    pytest.importorskip("onnx")
+    with pytest.raises(ValueError, match="missing_text='red' is a category of column"):
+        mixed.model.to_onnx(missing_text="red")
