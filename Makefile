@@ -3,6 +3,8 @@
 #
 #   make demo    fit a real data set to the proved optimum and print the tree
 #   make test    all tests: C++ under sanitizers, then Python; test-core and test-threads: parts of it
+#   make test-system   the exports in the systems that they are for: installs PostgreSQL, node, a C
+#                compiler, Graphviz and LaTeX where the user is root; a test that skips fails
 #   make lint    ruff, mypy, clang-format       make format   apply them
 #   make fuzz    random problems until one fails (Ctrl-C stops)
 #   make bench   measure on the sets in $MAPTREE_DATA, ARGS="--limit 10" (bench/README.md)
@@ -30,15 +32,18 @@ FAMILY ?= all
 BUDGET ?= quick
 RESULTS ?= build/paper
 
-.PHONY: demo test test-core test-threads lint format fuzz dist bench paper peers clean
+.PHONY: demo test test-core test-threads test-system lint format fuzz dist bench paper peers clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built
 	$(BIN)/python -m maptree.demo
 
 test: test-core test-threads $(VENV)/.built $(VENV)/.test
-	$(BIN)/python -m pytest -m "not alone" -n auto --dist worksteal
+	$(BIN)/python -m pytest -m "not alone and not system" -n auto --dist worksteal
 	$(BIN)/python -m pytest -m alone
+
+test-system: $(VENV)/.built $(VENV)/.test $(VENV)/.system
+	MAPTREE_SYSTEM=1 MAPTREE_NODE=build/node $(BIN)/python -m pytest tests/system
 
 $(VENV)/.build: pyproject.toml
 	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11))" || \
@@ -54,6 +59,11 @@ $(VENV)/.built: $(VENV)/.build $(CORE) CMakeLists.txt pyproject.toml
 
 $(VENV)/.test: $(VENV)/.build pyproject.toml
 	$(PIP_INSTALL) $(call GROUP,test) $(call GROUP,experiments)
+	touch $@
+
+$(VENV)/.system: $(VENV)/.build tests/system/install.sh pyproject.toml
+	$(PIP_INSTALL) $(call GROUP,system)
+	sh tests/system/install.sh build/node
 	touch $@
 
 $(VENV)/.experiments: $(VENV)/.build pyproject.toml

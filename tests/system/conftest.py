@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+
 from mixed_table import Case, deep_case, mixed_case
 from postgresql_server import programs, running_server
 

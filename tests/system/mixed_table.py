@@ -227,3 +227,19 @@ def _edges(threshold: Any, kind: str, type_: pa.DataType) -> list[Any]:
         return [(_EPOCH + m).time() for m in micro if dt.timedelta() <= m < dt.timedelta(days=1)]
     zone = None if type_.tz is None else dt.UTC
     return [(_EPOCH + m).replace(tzinfo=zone) for m in micro]
+
+
+def whole(value: Any) -> int:
+    """A whole number or a time as C and ONNX take it: days, or nanoseconds."""
+    if value is None:
+        return np.iinfo(np.int64).min
+    if isinstance(value, dt.datetime):
+        value = value.astimezone(dt.UTC).replace(tzinfo=None) if value.tzinfo else value
+        value -= _EPOCH
+    if isinstance(value, dt.date):
+        return value.toordinal() - _EPOCH.toordinal()
+    if isinstance(value, dt.time):
+        value = dt.datetime.combine(_EPOCH, value) - _EPOCH
+    return (
+        value // dt.timedelta(microseconds=1) * 1000 if isinstance(value, dt.timedelta) else value
+    )

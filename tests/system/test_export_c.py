@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import subprocess
 
+import numpy as np
 import pytest
-from test_export_onnx import whole
 
+from made_up_models import HOSTILE, asking, category, number
 from maptree.export.encoded_inputs import encoded_inputs
+from mixed_table import whole
 
 pytestmark = pytest.mark.system
 
@@ -58,6 +60,15 @@ def field(given, value):
     if given.type == "whole":
         return str(whole(value))
     return "-" if value is None else value.encode().hex()
+
+
+def test_hostile_names_compile(tool, tmp_path):
+    numbers = [number(1.5, name=name, has_missing=True) for name in HOSTILE]
+    model = asking(*numbers, category(*HOSTILE, name="text"))
+    model.classes_ = np.array(HOSTILE[:2])
+    (tmp_path / "exported.c").write_text(model.to_c(), encoding="ascii")
+    built = [tool("cc"), *FLAGS, "-c", "exported.c"]
+    subprocess.run(built, cwd=tmp_path, check=True, timeout=300)
 
 
 def test_c(case, compare, tool, tmp_path):

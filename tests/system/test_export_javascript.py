@@ -8,7 +8,11 @@ import math
 import subprocess
 from decimal import Decimal
 
+import numpy as np
+import pyarrow as pa
 import pytest
+
+from made_up_models import HOSTILE, asking, number
 
 pytestmark = pytest.mark.system
 
@@ -73,6 +77,21 @@ def test_javascript(case, compare, tool, tmp_path):
         [[float(p) for p in row[2]] for row in found],
         [row[1] for row in found],
     )
+
+
+def test_hostile_names(tool, tmp_path):
+    model = asking(*[number(1.5, name=name) for name in HOSTILE])
+    model.classes_ = np.array(HOSTILE[:2])
+    rows = [dict.fromkeys(HOSTILE, 2.0) | {name: 1.0} for name in HOSTILE]
+    (tmp_path / "exported.mjs").write_text(model.to_javascript(), encoding="ascii")
+    (tmp_path / "main.mjs").write_text(MAIN)
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    command = [tool("node"), "main.mjs"]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    found = [json.loads(line) for line in ran.stdout.splitlines()]
+    table = pa.Table.from_pylist(rows)
+    assert [row[0] for row in found] == model.apply(table).tolist()
+    assert [row[1] for row in found] == model.predict(table).tolist()
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 
 import numpy as np
@@ -10,9 +9,9 @@ import pytest
 
 from maptree import MAPTreeClassifier
 from maptree.export.encoded_inputs import encoded_inputs
+from mixed_table import whole
 
 MISSING = "\N{EMPTY SET}"
-EPOCH = dt.datetime(1970, 1, 1)
 
 
 def as_arrays(case):
@@ -29,21 +28,6 @@ def as_arrays(case):
             array = np.array([np.nan if v is None else float(v) for v in values])
         arrays[given.name] = array[:, np.newaxis]
     return arrays
-
-
-def whole(value):
-    if value is None:
-        return np.iinfo(np.int64).min
-    if isinstance(value, dt.datetime):
-        value = value.astimezone(dt.UTC).replace(tzinfo=None) if value.tzinfo else value
-        value -= EPOCH
-    if isinstance(value, dt.date):
-        return value.toordinal() - EPOCH.toordinal()
-    if isinstance(value, dt.time):
-        value = dt.datetime.combine(EPOCH, value) - EPOCH
-    return (
-        value // dt.timedelta(microseconds=1) * 1000 if isinstance(value, dt.timedelta) else value
-    )
 
 
 @pytest.fixture

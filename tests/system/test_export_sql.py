@@ -10,6 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from made_up_models import asking, category, number
+from maptree.encoding.schema import Column
+
 
 def read(rows):
     """Split rows of (row_id, leaf, prediction, probabilities ...), brought into order."""
@@ -98,6 +101,58 @@ def test_postgresql(case, compare, postgresql):
         connection.execute(settings + "; SET backslash_quote = on; SET escape_string_warning = off")
         leaves = read(connection.execute(sql).fetchall())[0]
         np.testing.assert_array_equal(leaves, case.model.apply(case.table))
+
+
+@pytest.mark.system
+def test_standard_sql_in_postgresql(postgresql):
+    """Standard SQL knows neither infinities nor NaN; DuckDB does not know all of its literals."""
+    day, moment = dt.date(2021, 3, 4), dt.datetime(2021, 3, 4, 12, 30, 0, 1)
+    n_days = (day - dt.date(1970, 1, 1)).days
+    nanoseconds = (moment - dt.datetime(1970, 1, 1)) // dt.timedelta(microseconds=1) * 1000
+    columns = [
+        number(0.1, name="real", has_missing=True),
+        number(2**60, name="whole", dtype="int64"),
+        number(Decimal("0.125"), name="exact", dtype="decimal128(5, 3)"),
+        Column("yes", "boolean", "bool", categories=(False, True)),
+        category("it's", name="text"),
+        Column("size", "ordered", "enum", thresholds=(1,), categories=("s", "m", "l")),
+        Column("day", "date", "date", thresholds=(n_days,)),
+        Column("moment", "datetime", "datetime", thresholds=(nanoseconds,)),
+        Column("time", "time", "time", thresholds=(nanoseconds % (86_400 * 10**9),)),
+        Column("wait", "duration", "duration", thresholds=(10**9,)),
+    ]
+    step = dt.timedelta(microseconds=1)
+    later = [
+        (0.1, np.nextafter(0.1, 1).item(), "DOUBLE PRECISION"),
+        (2**60, 2**60 + 1, "BIGINT"),
+        (Decimal("0.125"), Decimal("0.126"), "DECIMAL(5, 3)"),
+        (True, False, "BOOLEAN"),
+        ("it's", "IT'S", "VARCHAR(9)"),
+        ("m", "l", "VARCHAR(9)"),
+        (day, day + dt.timedelta(days=1), "DATE"),
+        (moment, moment + step, "TIMESTAMP"),
+        (moment.time(), (moment + step).time(), "TIME"),
+        (dt.timedelta(seconds=1), dt.timedelta(seconds=1) + step, "INTERVAL"),
+    ]
+    # In row i every column but i answers no; then the same with the rest missing.
+    no, yes = [after for _, after, _ in later], [at for at, _, _ in later]
+    rows = [no, [None] * len(no)]
+    for rest in (no, [None] * len(no)):
+        rows += [[*rest[:i], yes[i], *rest[i + 1 :]] for i in range(len(yes))]
+    model = asking(*columns)
+
+    names = [column.name for column in columns]
+    types = ", ".join(f'"{name}" {kind}' for name, (_, _, kind) in zip(names, later, strict=True))
+    with postgresql() as connection:
+        connection.execute(f"CREATE TABLE data (number INTEGER, {types})")
+        marks = ", ".join(["%s"] * (1 + len(names)))
+        for i, row in enumerate(rows):
+            connection.execute(f"INSERT INTO data VALUES ({marks})", [i, *row])
+        found = connection.execute(model.to_sql(keep=["number"], dialect="ansi")).fetchall()
+    leaves = read(found)[0]
+    table = pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in rows])
+    assert leaves == model.apply(table).tolist()
+    assert len(set(leaves)) == len(columns) + 2
 
 
 def quoted(name):

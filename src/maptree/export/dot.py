@@ -10,6 +10,7 @@ def write_dot(tree: PlainTree) -> str:
     """Return a digraph."""
     lines = [
         "digraph tree {",
+        "  ordering=out;",  # yes on the left
         '  node [shape=box, fontname="sans-serif"];',
         '  edge [fontname="sans-serif"];',
     ]

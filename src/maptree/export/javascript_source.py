@@ -55,6 +55,11 @@ function isMissing(value) {{
   if (value instanceof Date) return Number.isNaN(value.getTime());
   return value === null || value === undefined || value !== value;
 }}
+
+// null would be compared as 0.
+function atMost(value, bound) {{
+  return !isMissing(value) && value <= bound;
+}}
 {_TIME_FUNCTION if times else ""}
 // The number of the leaf's node in the tree. The first line that holds decides.
 export function leaf(row) {{
@@ -79,7 +84,10 @@ def _rule(tree: PlainTree, rule: Rule) -> str:
     said = []
     for answer in rule.answers:
         condition = _condition(tree.columns[answer.column], answer.test)
-        said.append(condition if answer.yes else f"!({condition})")
+        negated = (
+            f"!{condition}" if condition.startswith(("atMost", "isMiss")) else f"!({condition})"
+        )
+        said.append(condition if answer.yes else negated)
     return f"  if ({' && '.join(said)}) return {rule.leaf};"
 
 
@@ -97,16 +105,16 @@ def _condition(column: Column, test: Test) -> str:
     if column.kind in ("date", "datetime", "time"):
         zoned = "true" if column.zone is not None else "false"
         return f"time({x}, {zoned}) < {js_text(iso_end(column, value))}"
-    # null would be compared as 0.
-    sign = "<" if value == math.inf else "<="
-    return f"!isMissing({x}) && {x} {sign} {_number(column, value)}"
+    if value == math.inf:
+        return f"!isMissing({x}) && {x} < Infinity"
+    return f"atMost({x}, {_number(column, value)})"
 
 
 def _number(column: Column, threshold: Any) -> str:
     if isinstance(threshold, int):
         return str(threshold) if abs(threshold) <= _SAFE else f"{threshold}n"
-    if threshold in (math.inf, -math.inf):
-        return "Infinity" if threshold > 0 else "-Infinity"
+    if threshold == -math.inf:
+        return "-Infinity"
     return repr(nearest_float(column, threshold, "JavaScript"))
 
 

@@ -26,11 +26,21 @@ _ESCAPES = {
     "-": "{-}",  # or two of them would be a dash
     "…": r"\dots{}",
 }
-_DOCUMENT = r"""\documentclass[border=5pt]{standalone}
+# A page as large as the tree, with nothing but base LaTeX and forest.
+_DOCUMENT = r"""\documentclass{article}
 \usepackage[T1]{fontenc}
 \usepackage{forest}
+\newsavebox{\tree}
 \begin{document}
-%s\end{document}
+\begin{lrbox}{\tree}
+%s\end{lrbox}
+\ifdefined\pagewidth\else\let\pagewidth\pdfpagewidth\let\pageheight\pdfpageheight\fi
+\pagewidth=\dimexpr\wd\tree+10pt\relax
+\pageheight=\dimexpr\ht\tree+\dp\tree+10pt\relax
+\hoffset=\dimexpr5pt-1in\relax
+\voffset=\dimexpr5pt-1in\relax
+\shipout\box\tree
+\end{document}
 """
 
 

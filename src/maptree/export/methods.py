@@ -75,8 +75,8 @@ class ExportMixin:
           data.*,
           "leaves"."leaf",
           "leaves"."prediction",
-          "leaves"."proba_no" AS "proba_no",
-          "leaves"."proba_yes" AS "proba_yes"
+          "leaves"."proba_no",
+          "leaves"."proba_yes"
         FROM "people" AS data
         LEFT JOIN "leaves" ON "leaves"."leaf" =
           CASE
@@ -183,7 +183,7 @@ class ExportMixin:
         >>> model = MAPTreeClassifier().fit([[25.0], [60.0]] * 9, ["no", "yes"] * 9)
         >>> source = model.to_javascript(["age"])
         >>> print(*[line for line in source.split("\n") if "age" in line], sep="\n")
-          if (!isMissing(row["age"]) && row["age"] <= 42.5) return 2;
+          if (atMost(row["age"], 42.5)) return 2;
         """
         from maptree.export.javascript_source import write_javascript
 
@@ -215,6 +215,7 @@ class ExportMixin:
         >>> model = MAPTreeClassifier().fit([[25.0], [60.0]] * 9, ["no", "yes"] * 9)
         >>> print(model.to_dot(["age"]))
         digraph tree {
+          ordering=out;
           node [shape=box, fontname="sans-serif"];
           edge [fontname="sans-serif"];
           0 [label="age <= 42.5"];

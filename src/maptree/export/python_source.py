@@ -13,20 +13,45 @@ from maptree.export.decision_list import Rule, decision_list
 from maptree.export.plain_tree import PlainTree
 from maptree.tables.clock import SECOND
 
+_MISSING_FUNCTION = """
+
+def _missing(value):
+    return value is None or value != value
+"""
+_AT_MOST_FUNCTION = """
+
+def _at_most(value, bound):
+    return not _missing(value) and value <= bound
+"""
+_BELOW_FUNCTION = """
+
+def _below(value, bound):
+    return not _missing(value) and value < bound
+"""
 _DAY_FUNCTION = '''
 
 def _day(value):
     """A datetime counts by its day."""
-    return value.date() if isinstance(value, datetime.datetime) else value
+    if isinstance(value, datetime.datetime) and not _missing(value):
+        return value.date()
+    return value
 '''
 _MOMENT_FUNCTION = '''
 
 def _moment(value):
     """A date counts as its midnight."""
-    if isinstance(value, datetime.datetime):
-        return value
-    return datetime.datetime.combine(value, datetime.time())
+    if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
+        return datetime.datetime.combine(value, datetime.time())
+    return value
 '''
+# Those after the first use it.
+_FUNCTIONS = {
+    "_missing(": _MISSING_FUNCTION,
+    "_at_most(": _AT_MOST_FUNCTION,
+    "_below(": _BELOW_FUNCTION,
+    "_day(": _DAY_FUNCTION,
+    "_moment(": _MOMENT_FUNCTION,
+}
 
 
 def write_python(tree: PlainTree) -> str:
@@ -37,9 +62,10 @@ def write_python(tree: PlainTree) -> str:
     best = ", ".join(f"{leaf.number}: {leaf.prediction}" for leaf in tree.leaves)
     labels = ", ".join(ascii(label) for label in tree.labels)
     kinds = {tree.columns[column].kind for column in tree.used}
-    functions = (_DAY_FUNCTION if "date" in kinds else "") + (
-        _MOMENT_FUNCTION if "datetime" in kinds else ""
-    )
+    used = [function for call, function in _FUNCTIONS.items() if call in rules]
+    if used and used[0] != _MISSING_FUNCTION:
+        used.insert(0, _MISSING_FUNCTION)
+    functions = "".join(used)
     values = [test.value for column in tree.used for test in tree.asked(column)]
     imports = "import datetime\n" if kinds & {"date", "datetime", "time", "duration"} else ""
     imports += (
@@ -54,10 +80,6 @@ _PROBABILITIES = {{
 {rows}
 }}
 _CLASSES = {{{best}}}
-
-
-def _missing(value):
-    return value is None or value != value
 {functions}
 
 def leaf(row):
@@ -82,7 +104,7 @@ def _rule(tree: PlainTree, rule: Rule) -> str:
     said = []
     for answer in rule.answers:
         condition = _condition(tree.columns[answer.column], answer.test)
-        said.append(condition if answer.yes else f"not ({condition})")
+        said.append(condition if answer.yes else f"not {condition}")
     return f"    if {' and '.join(said)}:\n        return {rule.leaf}"
 
 
@@ -97,14 +119,11 @@ def _condition(column: Column, test: Test) -> str:
     if column.kind == "ordered":
         listed = [_constant(c) for c in column.categories[: int(value) + 1]]  # type: ignore[arg-type]
         return f"{x} in ({', '.join(listed)},)"
-    known = f"not _missing({x}) and "
     if column.kind == "number":
-        return f"{known}{x} {'<' if value == math.inf else '<='} {_constant(value)}"
-    return f"{known}{_comparable(column, x)} <= {_time(column, value)}"
-
-
-def _comparable(column: Column, x: str) -> str:
-    return {"date": f"_day({x})", "datetime": f"_moment({x})"}.get(column.kind, x)
+        compare = "_below" if value == math.inf else "_at_most"
+        return f"{compare}({x}, {_constant(value)})"
+    given = {"date": f"_day({x})", "datetime": f"_moment({x})"}.get(column.kind, x)
+    return f"_at_most({given}, {_time(column, value)})"
 
 
 def _constant(value: Any) -> str:

@@ -23,7 +23,7 @@ def write_sql(
     kept = "data.*" if keep is None else ", ".join(f"data.{sql.name(name)}" for name in keep)
     outputs = [sql.name(name) for name in output_names(tree)]
     of_leaf = [f"{leaves}.{name}" for name in outputs[:2]]
-    of_leaf += [f"{sql.as_real(f'{leaves}.{name}')} AS {name}" for name in outputs[2:]]
+    of_leaf += [sql.as_real(leaves, name) for name in outputs[2:]]
     selected = ",\n  ".join(([kept] if kept else []) + of_leaf)
     cases = "\n".join(_case(tree, rule, sql) for rule in decision_list(tree))
     if len(tree.nodes) == 1:
@@ -61,7 +61,12 @@ def _case(tree: PlainTree, rule: Rule, sql: Ansi) -> str:
     said = []
     for answer in rule.answers:
         condition = sql.condition(tree.columns[answer.column], answer.test)
-        said.append(condition if answer.yes else f"({condition}) IS NOT TRUE")
+        if answer.yes:
+            said.append(condition)
+        elif answer.test.asks == "missing":  # which is never NULL
+            said.append(f"NOT {condition}")
+        else:
+            said.append(f"({condition}) IS NOT TRUE")
     return f"    WHEN {' AND '.join(said)} THEN {rule.leaf}"
 
 
@@ -69,7 +74,7 @@ def _leaf_rows(tree: PlainTree, sql: Ansi) -> str:
     rows = []
     for leaf in tree.leaves:
         label = sql.value(tree.labels[leaf.prediction])
-        probabilities = ", ".join(sql.real(p) for p in leaf.probabilities)
+        probabilities = ", ".join(sql.probability(p) for p in leaf.probabilities)
         rows.append(f"    ({leaf.number}, {label}, {probabilities})")
     return ",\n".join(rows)
 

@@ -83,9 +83,13 @@ class Ansi:
             return self.text(value)
         return self.real(value) if isinstance(value, float) else str(value)
 
-    def as_real(self, name: str) -> str:
-        """Make a float of a column of floats that were listed among VALUES."""
-        return name
+    def probability(self, value: float) -> str:
+        """Write a probability."""
+        return self.real(value)
+
+    def as_real(self, table: str, name: str) -> str:
+        """Select a column of floats that were listed among VALUES."""
+        return f"{table}.{name}"
 
     # Tests
 
@@ -169,9 +173,9 @@ class PostgreSQL(Ansi):
             return f"CAST('{'' if value > 0 else '-'}Infinity' AS double precision)"
         return repr(value)
 
-    def as_real(self, name: str) -> str:
-        """Make a float of a column of floats, which are numeric among VALUES."""
-        return f"CAST({name} AS double precision)"
+    def as_real(self, table: str, name: str) -> str:
+        """Select a column of floats, which are numeric among VALUES."""
+        return f"CAST({table}.{name} AS double precision) AS {name}"
 
     def missing(self, column: Column, x: str) -> str:
         """Write the test for missing values, NaN included."""
@@ -245,6 +249,10 @@ class SQLite(Ansi):
         if math.isinf(value):
             return "9e999" if value > 0 else "-9e999"
         return exact_quotient(value)
+
+    def probability(self, value: float) -> str:
+        """Write a probability to be read: the last bit is not worth a quotient."""
+        return repr(value)
 
     def decimal(self, column: Column, value: Decimal) -> str:
         """Write a decimal number as the float that SQLite stores for it."""
