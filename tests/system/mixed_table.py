@@ -136,6 +136,11 @@ def _column(
 ) -> pa.Array:
     kind = TYPES[name]
     seconds = rng.integers(0, 10**9, n)
+    # Half of the times are microseconds apart, so that cuts between them are in nanoseconds.
+    steps = [
+        dt.timedelta(microseconds=int(s) * 1_000_003 if s % 2 else 5 * 10**14 + int(s) % 50)
+        for s in seconds
+    ]
     if name == "note":
         values = [f"note {i}" for i in rng.integers(0, 10**9, n)]
     elif name == "const":
@@ -164,12 +169,12 @@ def _column(
         values = [dt.date(2020, 1, 1) + dt.timedelta(days=int(s % 900)) for s in seconds]
     elif pa.types.is_timestamp(kind):
         zone = None if kind.tz is None else dt.UTC
-        moments = [_EPOCH + dt.timedelta(microseconds=int(s) * 1_000_003) for s in seconds]
+        moments = [_EPOCH + step for step in steps]
         values = [moment.replace(tzinfo=zone) for moment in moments]
     elif pa.types.is_time(kind):
-        values = [(_EPOCH + dt.timedelta(microseconds=int(s) * 86)).time() for s in seconds]
+        values = [(_EPOCH + step % dt.timedelta(days=1)).time() for step in steps]
     else:
-        values = [dt.timedelta(microseconds=int(s) - 5 * 10**8) * 1000 for s in seconds]
+        values = [step - dt.timedelta(days=5000) for step in steps]
     values = _some(values, rng.random(n) < holes, lambda: None)
     return _array(values, kind, extra=["unheard of"] if unknown else [])
 

@@ -82,10 +82,11 @@ _POSTGRESQL = {
 @pytest.mark.system
 def test_postgresql(case, compare, postgresql):
     columns = ", ".join(
-        f"{quoted(field.name)} {_POSTGRESQL.get(str(field.type), 'text')}"
+        f"{quoted(field.name)} {_POSTGRESQL.get(str(field.type), 'citext')}"
         for field in case.table.schema
     )
     with postgresql() as connection:
+        connection.execute("CREATE EXTENSION citext")  # texts that differ in case are equal
         connection.execute('CREATE SCHEMA "it\'s"')
         connection.execute(f'CREATE TABLE "it\'s"."my ""table""" (row_id bigint, {columns})')
         with connection.cursor().copy('COPY "it\'s"."my ""table""" FROM STDIN') as copy:
