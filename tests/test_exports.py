@@ -10,6 +10,7 @@ import json
 import math
 import sqlite3
 import struct
+import sys
 from decimal import Decimal
 
 import numpy as np
@@ -77,7 +78,7 @@ def test_sqlite_of_any_table(drawn, seed):
         marks = ", ".join("?" * (1 + len(names)))
         listed = ([i, *(sqlite_value(row[n]) for n in names)] for i, row in enumerate(rows))
         connection.executemany(f"INSERT INTO rows VALUES ({marks})", listed)
-        found = connection.execute(model.to_sql("rows", "sqlite", keep=["number"]))
+        found = connection.execute(model.to_sql("sqlite", "rows", keep=["number"]))
         leaves = model.tree_.apply(model.encoder_.transform(as_objects(rows)))
         assert [row[1] for row in sorted(found)] == leaves.tolist()
         connection.execute("DROP TABLE rows")
@@ -137,7 +138,7 @@ def test_hostile_names_of_columns_and_labels_stay_data(name):
     connection = duckdb.connect()
     connection.register("frame", frame.assign(number=range(len(frame))))
     connection.execute('CREATE TABLE "my ""data" AS FROM frame')
-    sql = model.to_sql('my "data', "duckdb", keep=["number"])
+    sql = model.to_sql("duckdb", 'my "data', keep=["number"])
     found = sorted(connection.execute(sql).fetchall())
     assert [row[1] for row in found] == expected
     assert [row[2] for row in found] == model.predict(frame).tolist()
@@ -263,3 +264,9 @@ def test_mistakes_are_named():
         model.to_c(prefix="int")
     with pytest.raises(NotFittedError):
         MAPTreeClassifier().to_json()
+
+
+def test_a_library_that_is_not_there_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(ImportError, match="pip install onnx"):
+        asking(number(1.5)).to_onnx()

@@ -23,6 +23,7 @@ COLOURS = [
     "back\\slash \\n",
     "line\nbreak\ttab",
     "*/ /* //",
+    "&lt; &amp; &",
     "</script><!--",
     "%s %% {0} ${x}",
     "$$; DROP TABLE data; --",

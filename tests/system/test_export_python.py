@@ -8,6 +8,17 @@ import platform
 from decimal import Decimal
 
 import maptree
+from mixed_table import TYPES
+
+
+def test_the_tree_asks_about_every_column_and_nearly_every_test(mixed):
+    tree = mixed.model.tree_
+    asked = set(tree.feature[tree.feature >= 0].tolist())
+    columns = mixed.model.encoder_.test_columns_
+    assert set(columns[list(asked)].tolist()) == set(range(len(TYPES)))
+    assert len(asked) > 0.9 * len(columns)
+    # Rows end in many leaves, and the leaves differ.
+    assert len(set(mixed.model.apply(mixed.table).tolist())) > 0.5 * tree.n_leaves
 
 
 def test_python(case, compare):

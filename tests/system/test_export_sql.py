@@ -26,7 +26,7 @@ def test_duckdb(case, compare):
     numbered = case.table.append_column("row_id", pa.array(range(len(case.table))))
     connection.register("given", numbered)
     connection.execute('CREATE TABLE "my ""table""" AS SELECT * FROM given')
-    sql = case.model.to_sql('my "table"', "duckdb", keep=["row_id"])
+    sql = case.model.to_sql("duckdb", 'my "table"', keep=["row_id"])
     compare("DuckDB", duckdb.__version__, case, *read(connection.execute(sql).fetchall()))
 
 
@@ -43,7 +43,7 @@ def test_sqlite(case, compare):
     marks = ", ".join("?" * (1 + len(case.table.schema)))
     rows = ((i, *map(sqlite_value, row.values())) for i, row in enumerate(case.rows))
     connection.executemany(f"INSERT INTO leaves VALUES ({marks})", rows)
-    sql = case.model.to_sql("leaves", "sqlite", keep=["row_id"])
+    sql = case.model.to_sql("sqlite", "leaves", keep=["row_id"])
     compare("SQLite", sqlite3.sqlite_version, case, *read(connection.execute(sql)))
 
 
@@ -92,7 +92,7 @@ def test_postgresql(case, compare, postgresql):
         with connection.cursor().copy('COPY "it\'s"."my ""table""" FROM STDIN') as copy:
             for i, row in enumerate(case.rows):
                 copy.write_row([i, *row.values()])
-        sql = case.model.to_sql(("it's", 'my "table"'), "postgresql", keep=["row_id"])
+        sql = case.model.to_sql("postgresql", ("it's", 'my "table"'), keep=["row_id"])
         version = connection.execute("SHOW server_version").fetchone()[0].split()[0]
         compare("PostgreSQL", version, case, *read(connection.execute(sql).fetchall()))
         settings = "SET standard_conforming_strings = off; SET intervalstyle = sql_standard; "

@@ -39,8 +39,8 @@ class ExportMixin:
 
     def to_sql(
         self,
-        table: str | Sequence[str] = "data",
         dialect: Literal["ansi", "duckdb", "postgresql", "sqlite"] = "ansi",
+        table: str | Sequence[str] = "data",
         keep: Sequence[str] | None = None,
         feature_names: Names = None,
     ) -> str:
@@ -50,11 +50,11 @@ class ExportMixin:
 
         Parameters
         ----------
-        table : str or sequence of str, default="data"
-            The table's name; ("schema", "table") for one in a schema.
         dialect : {"ansi", "duckdb", "postgresql", "sqlite"}, default="ansi"
             The SQL to write. In SQLite, dates and times are ISO 8601 text (points in time
             with a zone in UTC), durations whole nanoseconds.
+        table : str or sequence of str, default="data"
+            The table's name; ("schema", "table") for one in a schema.
         keep : sequence of str, optional
             Columns of the table to return as well; None returns them all.
         feature_names : sequence of str, optional
@@ -65,7 +65,7 @@ class ExportMixin:
         >>> from maptree import MAPTreeClassifier
         >>> X = [[25.0], [31.0], [40.0], [47.0], [52.0], [60.0]] * 4
         >>> model = MAPTreeClassifier().fit(X, ["no", "no", "no", "yes", "yes", "yes"] * 4)
-        >>> print(model.to_sql("people", "duckdb", feature_names=["age"]))
+        >>> print(model.to_sql("duckdb", "people", feature_names=["age"]))
         WITH "leaves" ("leaf", "prediction", "proba_no", "proba_yes") AS (
           VALUES
             (1, 'yes', 0.14705882352941177e0, 0.8529411764705882e0),
