@@ -348,6 +348,15 @@ def test_dates_are_compared_by_day_and_datetimes_by_time():
     assert names(np.array([[0], [2]], dtype="m8[W]")) == ["x0 <= 7 d 00:00:00"]
 
 
+@pytest.mark.parametrize("dtype", ["M8[D]", "M8[us]", "m8[s]"])
+def test_times_in_the_other_byte_order(dtype):
+    X = np.arange(-3, 6).astype(dtype)[:, np.newaxis]
+    swapped = X.astype(X.dtype.newbyteorder())
+    encoder = BinaryEncoder().fit(X)
+    assert BinaryEncoder().fit(swapped).schema_[0].thresholds == encoder.schema_[0].thresholds
+    np.testing.assert_array_equal(encoder.transform(swapped), encoder.transform(X))
+
+
 def test_time_zones():
     berlin = pd.to_datetime(["2021-07-01 00:00", "2021-07-03 00:00"]).tz_localize("Europe/Berlin")
     frame = pd.DataFrame({"seen": berlin})

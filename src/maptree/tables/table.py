@@ -107,7 +107,7 @@ def read_times(
     kind = "datetime" if data.dtype.kind == "M" else "duration"
     if kind == "datetime" and unit in ("Y", "M", "W"):
         data, unit, step = data.astype("datetime64[D]"), "D", 1
-    whole = np.ascontiguousarray(data).view(np.int64)
+    whole = np.ascontiguousarray(data, dtype=data.dtype.newbyteorder("=")).view(np.int64)
     if kind == "datetime" and unit == "D":
         return Values("date", dtype, whole, none_if_empty(missing), Fraction(1, step))
     units = _UNITS | {"D": 24 * _UNITS["h"], "W": 7 * 24 * _UNITS["h"]}
