@@ -17,6 +17,7 @@
 #include "monitor.hpp"
 #include "pack.hpp"
 #include "pair_kernel.hpp"
+#include "routing.hpp"
 #include "samplers.hpp"
 #include "search.hpp"
 
@@ -283,5 +284,6 @@ NB_MODULE(_core, m) {
 
   m.def("search", &run_search, "dataset"_a, "prior"_a, "options"_a, "limits"_a,
         "on_progress"_a = nb::none());
+  add_routing(m);
   add_samplers(m);
 }

@@ -195,6 +195,16 @@ def search(
     on_progress: Callable[[Progress], object] | None = None,
 ) -> Result: ...
 def kernels() -> list[str]: ...
+def route(
+    n_rows: int,
+    test: NDArray[np.int32],
+    no: NDArray[np.int32],
+    yes: NDArray[np.int32],
+    tests: list[tuple[NDArray[Any], str, NDArray[Any], NDArray[np.bool_] | None]],
+) -> NDArray[np.int64]:
+    """The leaf of each row. By node its test, -1 at a leaf, and its children; by test the values of
+    its column, "at most", "equals" or "missing", an array of one value of the same type to compare
+    with, and where values are missing."""
 
 class SampleProgress:
     @property

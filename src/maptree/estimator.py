@@ -17,6 +17,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from maptree import _core
 from maptree.class_weight import refuse_class_weight
+from maptree.encoding.answers import Answers
 from maptree.encoding.encoder import BinaryEncoder, warn_of_identifiers
 from maptree.encoding.schema import Column
 from maptree.encoding.table_pass import binary_schema
@@ -29,7 +30,7 @@ from maptree.tables.labels import Codes, read_labels
 from maptree.tables.table import Matrix, Table, read_table
 from maptree.tables.weights import read_weights
 from maptree.text import TreeText
-from maptree.tree import Answer, Tree
+from maptree.tree import Tree
 
 _NOT_BINARY = (
     'with encoder=None every value must be 0 or 1. Pass encoder="auto" to turn columns into tests.'
@@ -162,20 +163,14 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 stacklevel=3,
             )
 
-    def _ask(self, X: Any) -> tuple[int, Answer]:
-        """Read a table to predict on: its number of rows, and its answers to the tests."""
+    def _ask(self, X: Any) -> Answers:
+        """Read a table to predict on, and return what gives the answers of its rows."""
         check_is_fitted(self)
         table = read_table(self, X, reset=False)
-        encoder = self.encoder_
-        if encoder is None:
-            refuse_not_binary(table, _NOT_BINARY)
-            encoder = BinaryEncoder()
-            encoder.schema_ = tuple(
-                _plain_column(f"x{column}") for column in range(table.n_columns)
-            )
-        else:
-            encoder.check_table(table)
-        return table.n_rows, encoder.answers(table)
+        if self.encoder_ is not None:
+            return self.encoder_.answers(table)
+        refuse_not_binary(table, _NOT_BINARY)
+        return Answers(tuple(_plain_column(f"x{j}") for j in range(table.n_columns)), table, {})
 
     @abstractmethod
     def predict_proba(self, X: Any) -> NDArray[np.float64]:

@@ -232,7 +232,15 @@ class MAPTreeClassifier(ExportMixin, TreeClassifier):
         That is (c + rho) / (n + sum of rho), c the leaf's class counts and n their sum.
         """
         leaves = self.apply(X)
-        return posterior_mean(self.tree_.counts, self.rho_)[leaves]
+        # By take, which is several times as fast as an index.
+        return posterior_mean(self.tree_.counts, self.rho_).take(leaves, axis=0)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each row; of equals the first in ``classes_``."""
+        leaves = self.apply(X)
+        best = np.argmax(posterior_mean(self.tree_.counts, self.rho_), axis=1)  # of each node
+        labels: NDArray[Any] = self.classes_[best].take(leaves)
+        return labels
 
     def predict_interval(self, X: Any, level: float = 0.95) -> NDArray[np.float64]:
         """Return a central credible interval for each class probability: shape (rows, K, 2).
@@ -241,12 +249,11 @@ class MAPTreeClassifier(ExportMixin, TreeClassifier):
         the Beta marginals of its Dirichlet posterior.
         """
         leaves = self.apply(X)
-        return credible_interval(self.tree_.counts, self.rho_, level)[leaves]
+        return credible_interval(self.tree_.counts, self.rho_, level).take(leaves, axis=0)
 
     def apply(self, X: Any) -> NDArray[np.intp]:
         """Return the node number of the leaf that each row ends in."""
-        n_rows, answer = self._ask(X)
-        return self.tree_.route(n_rows, answer)
+        return self._ask(X).leaves(self.tree_)
 
     def decision_path(self, X: Any) -> csr_matrix:
         """Return a (rows, nodes) CSR matrix with a one at every node on a row's path."""

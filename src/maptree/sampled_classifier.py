@@ -113,12 +113,12 @@ class SampledTreeClassifier(TreeClassifier, Generic[Samples]):
         Each tree contributes the posterior mean in the row's leaf, (c + rho) / (n + sum of rho), c
         the leaf's class counts and n their sum.
         """
-        n_rows, answer = self._ask(X)
+        answers = self._ask(X)
         nodes, tree = self.trees_.nodes()
         shares = np.zeros((len(self.trees_.feature), 1))
         shares[nodes, 0] = self.weights_[tree]
         means = posterior_mean(self.trees_.counts, self.rho_)
-        return self.trees_.sum_at_leaves(shares * means, n_rows, answer)
+        return self.trees_.sum_at_leaves(shares * means, answers.n_rows, answers)
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:

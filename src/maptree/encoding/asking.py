@@ -17,6 +17,9 @@ from maptree.tables.values import Categories, Values
 # Rows compared together: a whole number of bytes of packed answers, and few enough for the cache.
 _BLOCK = 1 << 15
 
+# Values, what is asked of them, the bound as an array of one value, and where values are missing.
+PlainTest = tuple[NDArray[Any], str, NDArray[Any], NDArray[np.bool_] | None]
+
 _WORDS = {
     "number": "numbers",
     "boolean": "booleans",
@@ -66,6 +69,19 @@ class Asked:
             return _answer_objects(data, missing, asks == "equals", bound)
         answers: NDArray[np.bool_] = data == bound if asks == "equals" else data <= bound
         return answers if missing is None else answers & ~missing
+
+    def plain(self, test: int) -> PlainTest:
+        """Return one test of a column that does not hold objects, as the core asks it."""
+        values, asks, bound = self.values, self.tests[test].asks, self.bounds[test]
+        if asks == "missing" and values.missing is None and values.data.dtype.kind == "f":
+            bound = np.nan
+        elif asks == "missing" and values.missing is not None:
+            return values.missing.view(np.uint8), "equals", np.ones(1, np.uint8), None
+        elif bound is None:
+            nowhere = np.broadcast_to(np.uint8(0), len(values))
+            return nowhere, "equals", np.ones(1, np.uint8), None
+        data = np.require(values.data, requirements="A")
+        return data, asks, np.array([bound], dtype=data.dtype), values.missing
 
     def pack(self) -> NDArray[np.uint8]:
         """Return all answers: shape (tests, ceil(rows / 8)), row r at bit r % 8 of byte r // 8."""

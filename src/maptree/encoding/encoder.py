@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from itertools import accumulate
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +12,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from maptree import _core
+from maptree.encoding.answers import Answers
 from maptree.encoding.asking import Asked, ask, check_kind, fitting_kinds
 from maptree.encoding.choosing import Most, Rows
 from maptree.encoding.report import report
@@ -29,8 +29,8 @@ from maptree.tables.binary import (
 )
 from maptree.tables.labels import Codes, read_labels
 from maptree.tables.table import Matrix, Table, read_table
+from maptree.tables.values import Values
 from maptree.tables.weights import read_weights
-from maptree.tree import Answer
 
 _NOT_AS_FITTED = (
     "the matrix was 0/1 throughout when fitted, so only 0 and 1 have a meaning. Encode X the same "
@@ -247,35 +247,24 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ]
         return pack_columns(table.n_rows, columns).take()
 
-    def answers(self, table: Table) -> Answer:
-        """Return the function from a test and rows of a checked table to their answers.
-
-        A column is read when a test asks about it first.
-        """
-        columns = columns_of_tests(self.schema_)
-        ends = accumulate(len(column.tests) for column in self.schema_)
-        first = [end - len(column.tests) for end, column in zip(ends, self.schema_, strict=True)]
-        asked: dict[int, Asked] = {}
-
-        def answer(test: int, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
-            column = columns[test]
-            if column not in asked:
-                asked[column] = self._ask(table, column)
-            return asked[column].answer(test - first[column], rows)
-
-        return answer
+    def answers(self, table: Table) -> Answers:
+        """Check a table, and return what gives the answers of its rows."""
+        return Answers(self.schema_, table, self.check_table(table))
 
     def _ask(self, table: Table, column: int) -> Asked:
         return ask(self.schema_[column], table.read(column), table.label(column))
 
-    def check_table(self, table: Table) -> None:
-        """Refuse columns that the fitted tests have no meaning for."""
+    def check_table(self, table: Table) -> dict[int, Values]:
+        """Refuse columns that the fitted tests have no meaning for; return those that were read."""
+        read = {}
         for j, column in enumerate(self.schema_):
             # Of most columns the type tells that they fit, so that they need not be read.
             if column.tests and table.kind(j) not in fitting_kinds(column):
-                check_kind(column, table.read(j), table.label(j))
+                read[j] = table.read(j)
+                check_kind(column, read[j], table.label(j))
         if self.passthrough_:
             refuse_not_binary(table, _NOT_AS_FITTED, missing=True)
+        return read
 
     def words(self, feature_names: ArrayLike | None = None) -> TestWords:
         """Return what puts tests, and answers to several of them, into words.
