@@ -30,19 +30,32 @@ def read_labels(y: Any, n_rows: int) -> tuple[NDArray[Any], Codes]:
         return coded
     labels = _as_column(y, n_rows)
     _refuse_unusable(labels)
-    starts = range(0, len(labels), _BLOCK)
     try:
-        distinct = [np.unique(labels[start : start + _BLOCK]) for start in starts]
-        classes = np.unique(np.concatenate(distinct))
+        return _number_objects(labels) if labels.dtype.kind == "O" else _number(labels)
     except TypeError:
         raise TypeError(
             f"y has labels of type {type(labels[0]).__name__}, which cannot be put in order: "
             "convert them to str or int first."
         ) from None
+
+
+def _number(labels: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
+    starts = range(0, len(labels), _BLOCK)
+    distinct = [np.unique(labels[start : start + _BLOCK]) for start in starts]
+    classes = np.unique(np.concatenate(distinct))
     codes = _empty_codes(len(labels), len(classes))
     for start in starts:
         block = slice(start, start + _BLOCK)
         codes[block] = np.searchsorted(classes, labels[block])
+    return classes, codes
+
+
+def _number_objects(labels: NDArray[np.object_]) -> tuple[NDArray[np.object_], Codes]:
+    """Look objects up instead of sorting them all, which takes several times as long."""
+    classes = np.array([*sorted(set(labels)), None], dtype=object)[:-1]  # None: one axis
+    position = {label: i for i, label in enumerate(classes)}
+    codes = _empty_codes(len(labels), len(classes))
+    codes[:] = np.fromiter(map(position.__getitem__, labels), codes.dtype, len(labels))
     return classes, codes
 
 
@@ -158,8 +171,10 @@ def _plain(labels: NDArray[np.object_]) -> NDArray[Any]:
     for kind in dict.fromkeys(map(type, labels)):
         row = next(i for i, label in enumerate(labels) if type(label) is kind)
         first_row.setdefault(_family(labels[row]), row)
-    missing = _first(labels, lambda label: label is None or str(label) in ("<NA>", "NaT", "nan"))
-    if missing is not None and not isinstance(labels[missing], str):
+    missing = None
+    if first_row.keys() - {"str", "bool"}:  # a look at every label takes its time
+        missing = _first(labels, _is_missing)
+    if missing is not None:
         raise ValueError(
             f"y has a missing label at row {missing} ({labels[missing]!r}; NaN is no class): "
             "drop the row or give it a label."
@@ -174,6 +189,10 @@ def _plain(labels: NDArray[np.object_]) -> NDArray[Any]:
         # Numbers too large for an array of numbers stay objects: rounded they could be equal.
         return numbers if np.array_equal(numbers.astype(object), labels) else labels
     return labels
+
+
+def _is_missing(label: object) -> bool:
+    return not isinstance(label, str) and (label is None or str(label) in ("<NA>", "NaT", "nan"))
 
 
 def _first(labels: NDArray[Any], test: Callable[[Any], bool]) -> int | None:

@@ -20,6 +20,8 @@ _EPOCH_UTC = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 # Names of the types of pandas' NA and NaT, which must be known without importing pandas.
 _MISSING_TYPES = ("NAType", "NaTType", "NoneType", "MaskedConstant")
+# Types with a value that stands for none.
+_WITH_NAN = (float, np.floating, Decimal, np.datetime64, np.timedelta64)
 
 
 def read_objects(
@@ -34,21 +36,20 @@ def read_objects(
     >>> values.kind, values.data, list(values.categories)
     ('category', array([ 0, -1,  1], dtype=int32), ['red', 'blue'])
     """
-    types = set(map(type, column))
-    holes = _holes(column, types)
+    holes = _holes(column.tolist())
     if masked is not None:
         holes |= masked
     there = np.flatnonzero(~holes)
     if len(there) == 0:
         return nothing(len(column), dtype)
-    families: dict[str, int] = {}  # and the first row of each
-    for type_ in types:
-        row = next((int(row) for row in there if type(column[row]) is type_), None)
-        if row is not None:
-            family = _family(column[row])
-            families[family] = min(families.get(family, row), row)
-    family = _common(families, column, where)
     objects = column[there].tolist()
+    each = list(map(type, objects))
+    families: dict[str, int] = {}  # and the first row of each
+    for type_ in set(each):
+        row = int(there[each.index(type_)])
+        family = _family(column[row])
+        families[family] = min(families.get(family, row), row)
+    family = _common(families, column, where)
     missing = none_if_empty(holes)
     if family == "text":
         return _text(objects, there, len(column), missing, dtype)
@@ -63,22 +64,20 @@ def read_objects(
     return Values(kind, dtype, data, missing, per_unit, zone=zone)
 
 
-def _holes(column: NDArray[np.object_], types: set[type]) -> NDArray[np.bool_]:
-    suspects = tuple(t for t in types if not issubclass(t, (str, int, dt.date, dt.time)))
-    suspects += tuple(t for t in types if t.__name__ in _MISSING_TYPES)
-    if not suspects:
-        return np.zeros(len(column), dtype=bool)
-    return np.fromiter((isinstance(v, suspects) and _is_missing(v) for v in column), dtype=bool)
+def _holes(objects: list[Any]) -> NDArray[np.bool_]:
+    each = list(map(type, objects))  # by C functions alone: several times as fast as a loop
+    always = {t for t in set(each) if t.__name__ in _MISSING_TYPES}
+    holes = np.fromiter(map(always.__contains__, each), dtype=bool, count=len(each))
+    sometimes = tuple(t for t in set(each) if issubclass(t, _WITH_NAN))
+    if sometimes:
+        holes |= np.fromiter((isinstance(v, sometimes) and _is_nan(v) for v in objects), dtype=bool)
+    return holes
 
 
-def _is_missing(value: Any) -> bool:
-    if type(value).__name__ in _MISSING_TYPES:
-        return True
+def _is_nan(value: Any) -> bool:
     if isinstance(value, (np.datetime64, np.timedelta64)):
         return bool(np.isnat(value))
-    if isinstance(value, Decimal):
-        return value.is_nan()
-    return isinstance(value, (float, np.floating)) and bool(value != value)
+    return value.is_nan() if isinstance(value, Decimal) else bool(value != value)
 
 
 def _family(value: Any) -> str:
@@ -135,11 +134,9 @@ def _text(
     missing: NDArray[np.bool_] | None,
     dtype: str,
 ) -> Values:
-    position: dict[str, int] = {}
-    for text in objects:
-        position.setdefault(text, len(position))
+    position = {text: i for i, text in enumerate(dict.fromkeys(objects))}
     data = np.full(n_rows, -1, dtype=np.int32)
-    data[there] = [position[text] for text in objects]
+    data[there] = np.fromiter(map(position.__getitem__, objects), np.int32, len(objects))
     categories = Categories.of([str(text) for text in position])
     return Values("category", dtype, data, missing, categories=categories)
 

@@ -28,10 +28,9 @@ _FRACTIONS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 def read_series(series: nw.Series[Any], where: str) -> Values:
     """Turn a column into values, without rounding; ``where`` names it in messages."""
     dtype, name = series.dtype, _native_type(series)
-    missing = series.is_null().to_numpy().astype(bool)
-    if missing.all():
-        return nothing(len(missing), name)
-    holes = none_if_empty(missing)
+    holes = _holes(series)
+    if holes is not None and holes.all():
+        return nothing(len(holes), name)
     if dtype.is_integer() and dtype not in (nw.Int128, nw.UInt128):
         whole = series if holes is None else series.fill_null(0)
         return Values("number", name, whole.to_numpy(), holes)
@@ -61,6 +60,14 @@ def read_series(series: nw.Series[Any], where: str) -> Values:
     if data.dtype.kind == "f":
         return Values("number", name, native(data))
     return read_objects(data.astype(object), name, where)
+
+
+def _holes(series: nw.Series[Any]) -> NDArray[np.bool_] | None:
+    """Return where values are missing; None: nowhere."""
+    # Pandas has to look at every value, the others know how many are missing.
+    if not series.implementation.is_pandas_like() and series.null_count() == 0:
+        return None
+    return none_if_empty(series.is_null().to_numpy().astype(bool))
 
 
 def kind_of_type(series: nw.Series[Any]) -> str | None:
