@@ -124,9 +124,20 @@ def encode_file(path: str, seconds: float) -> dict[str, Any]:
     return result | {"predict seconds": time.perf_counter() - started, "accuracy": accuracy}
 
 
+def as_numbers(frame: Any) -> Any:
+    """Make numbers of dates and times, which scikit-learn's tree does not take as they are."""
+    import pandas as pd
+
+    frame = frame.copy()
+    for name in ("joined", "seen", "wait"):
+        raw = frame[name]
+        frame[name] = pd.to_numeric(raw).astype(float).where(raw.notna())
+    frame["insured"] = frame["insured"].astype("boolean").astype("Float64").astype(float)
+    return frame
+
+
 def against(path: str, how: str, seconds: float) -> dict[str, Any]:
     """Fit on a pandas frame in memory, half of the rows, and score on the other half."""
-    import pandas as pd
     from sklearn.compose import make_column_transformer
     from sklearn.metrics import log_loss
     from sklearn.pipeline import make_pipeline
@@ -150,15 +161,6 @@ def against(path: str, how: str, seconds: float) -> dict[str, Any]:
         result["leaves"] = model.tree_.n_leaves
         result["of which until the best tree"] = _last_improvement(model)
     else:
-        # Dates and times are numbers for scikit-learn only once somebody has made them numbers.
-        def numbers(part: pd.DataFrame) -> pd.DataFrame:
-            part = part.copy()
-            for name in ("joined", "seen", "wait"):
-                raw = part[name]
-                part[name] = pd.to_numeric(raw).astype(float).where(raw.notna())
-            part["insured"] = part["insured"].astype("boolean").astype("Float64").astype(float)
-            return part
-
         words = ["colour", "town", "code", "plan", "smoker"]
         first = (
             OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
@@ -168,7 +170,7 @@ def against(path: str, how: str, seconds: float) -> dict[str, Any]:
         columns = make_column_transformer((first, words), remainder="passthrough")
         size = {"max_leaf_nodes": 32} if how == "32 leaves" else {"min_samples_leaf": 50}
         model = make_pipeline(columns, DecisionTreeClassifier(**size, random_state=0))
-        train, test = numbers(train), numbers(test)
+        train, test = as_numbers(train), as_numbers(test)
         result["encode seconds"] = _timed(lambda: columns.fit_transform(train))
         started = time.perf_counter()
         model.fit(train, y[:half])
