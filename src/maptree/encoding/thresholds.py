@@ -46,11 +46,11 @@ def choose_gaps(
         values, weights = values[kept], weights[kept]
         codes = None if codes is None else codes[kept]
     ordered, codes, weights = _sort(values, codes, weights)
-    # Where a new value starts; between start i - 1 and start i lies cut i.
-    starts = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
-    n_values = len(starts) + 1
+    cuts = ordered[1:] != ordered[:-1]  # between a row and the next
+    n_values = int(np.count_nonzero(cuts)) + 1
     if codes is not None:
-        starts = starts[_class_can_change(codes, starts)]
+        cuts = _where_class_can_change(codes, cuts)
+    starts = np.flatnonzero(cuts) + 1  # the first row above each cut
     n_useful = len(starts)
     if n_useful > limit:
         below = starts if weights is None else np.cumsum(weights)[starts - 1]
@@ -86,19 +86,21 @@ def _sort(
     return runs[order], classes[order], None
 
 
-def _class_can_change(codes: Codes, starts: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Tell for each cut whether the two values beside it are not pure in the same class.
+def _where_class_can_change(codes: Codes, cuts: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return the cuts without those whose neighbouring values are pure in one and the same class.
 
     Cutting inside a run of values that are pure in one class separates no classes that a cut at
     an end of the run does not (Fayyad and Irani 1992), and would use up thresholds.
     """
-    groups = np.concatenate([[0], starts])
-    low = np.minimum.reduceat(codes, groups)
-    high = np.maximum.reduceat(codes, groups)
-    same_pure: NDArray[np.bool_] = (
-        (low[:-1] == high[1:]) & (low[:-1] == high[:-1]) & (low[1:] == high[1:])
-    )
-    return ~same_pure
+    changes = codes[1:] != codes[:-1]
+    useful: NDArray[np.bool_] = cuts & changes
+    # A value that is not pure has a change inside; the cuts on both sides of it are kept, too.
+    places = np.flatnonzero(cuts)
+    mixed = np.zeros(len(places) + 1, dtype=bool)  # by value
+    mixed[np.searchsorted(places, np.flatnonzero(changes & ~cuts))] = True
+    useful[places[mixed[1:]]] = True
+    useful[places[mixed[:-1]]] = True
+    return useful
 
 
 def _by_quantile(below: NDArray[np.int64], total: int, limit: int) -> NDArray[np.intp]:
