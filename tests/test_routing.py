@@ -149,6 +149,10 @@ def test_objects_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Objects, "read", lambda table, j: reads.append(j) or read(table, j))
     assert model.predict(X).tolist() == [0, 1, 1] * 5
     assert sorted(reads) == [0, 1]
+    for ask in (model.encoder_.transform, model.encoder_.transform_packed):
+        reads.clear()
+        ask(X)
+        assert sorted(reads) == [0, 1]
 
 
 def test_predictions_are_those_of_the_leaves() -> None:

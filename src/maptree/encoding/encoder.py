@@ -213,13 +213,13 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Return the answers to the tests: a 0/1 matrix of shape (rows, tests)."""
         check_is_fitted(self)
         table = read_table(self, X, reset=False)
-        self.check_table(table)
+        read = self.check_table(table)
         answers = np.empty((table.n_rows, len(self.test_columns_)), dtype=np.uint8)
         first = 0
         for j, column in enumerate(self.schema_):
             if not column.tests:
                 continue
-            asked = self._ask(table, j)
+            asked = self._ask(table, j, read)
             for test in range(len(column.tests)):
                 answers[:, first + test] = asked.answer(test)
             first += len(column.tests)
@@ -236,14 +236,16 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         table = read_table(self, X, reset=False)
-        self.check_table(table)
+        read = self.check_table(table)
         if self.passthrough_:
             packed = table.pack() if isinstance(table, Matrix) else None
             if packed is None:
                 packed = pack_columns(table.n_rows, list(binary_columns(table)))
             return packed.take()
         columns = [
-            self._ask(table, j).pack() for j, column in enumerate(self.schema_) if column.tests
+            self._ask(table, j, read).pack()
+            for j, column in enumerate(self.schema_)
+            if column.tests
         ]
         return pack_columns(table.n_rows, columns).take()
 
@@ -251,8 +253,9 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Check a table, and return what gives the answers of its rows."""
         return Answers(self.schema_, table, self.check_table(table))
 
-    def _ask(self, table: Table, column: int) -> Asked:
-        return ask(self.schema_[column], table.read(column), table.label(column))
+    def _ask(self, table: Table, column: int, read: dict[int, Values]) -> Asked:
+        values = read.pop(column) if column in read else table.read(column)
+        return ask(self.schema_[column], values, table.label(column))
 
     def check_table(self, table: Table) -> dict[int, Values]:
         """Refuse columns that the fitted tests have no meaning for; return those that were read."""
