@@ -50,6 +50,8 @@ def test_memory_beyond_any_machine():
         memory_limit("9000000TiB" + "")
     with pytest.raises(ValueError, match="beyond"):
         memory_limit(2**63)
+    with pytest.raises(ValueError, match="beyond"):
+        memory_limit("9" * 400)  # which is infinite as a float
     assert memory_limit(2**63 - 1) == 2**63 - 1
 
 
@@ -89,3 +91,8 @@ def test_counts_that_would_overflow():
     assert total_weight(2**25) == 2**25
     with pytest.raises(ValueError, match=r"33,554,433 .* overflow"):
         total_weight(2**25 + 1)
+
+
+def test_a_whole_number_beyond_all_floats_is_not_finite():
+    with pytest.raises(ValueError, match="is not finite"):
+        time_limit(10**400)

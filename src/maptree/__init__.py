@@ -17,11 +17,14 @@ from maptree.encoding.schema import Column
 from maptree.estimator import InterruptedWarning, TimeLimitWarning
 from maptree.map_classifier import MAPTreeClassifier
 from maptree.mcmc_classifier import MCMCTreeClassifier
+from maptree.model_file.loading import load_model
+from maptree.model_file.saving import save_model
 from maptree.progress import Progress, SamplerProgress
 from maptree.scorer import log_posterior
 from maptree.smc_classifier import SMCTreeClassifier
 from maptree.summary import PosteriorSummary
 from maptree.tables.parquet import ParquetTable, scan_parquet
+from maptree.training import HeldOutScores, TrainingSummary
 from maptree.tree import Tree
 
 __all__ = [
@@ -29,6 +32,7 @@ __all__ = [
     "Certificate",
     "Column",
     "Diagnostics",
+    "HeldOutScores",
     "IdentifierWarning",
     "InterruptedWarning",
     "MAPTreeClassifier",
@@ -39,9 +43,12 @@ __all__ = [
     "SMCTreeClassifier",
     "SamplerProgress",
     "TimeLimitWarning",
+    "TrainingSummary",
     "Tree",
     "__version__",
+    "load_model",
     "log_posterior",
+    "save_model",
     "scan_parquet",
 ]
 __version__ = version("maptree")

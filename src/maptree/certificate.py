@@ -11,6 +11,7 @@ _STOPPED = {
     "expansion_limit": "max_expansions",
     "interrupted": "an interruption",
 }
+STATUSES = ("optimal", *_STOPPED)
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,10 @@ def real_number(name: str, value: object, remedy: str) -> float:
     """
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name}={value!r} is not a number: {remedy}.")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # a whole number beyond all floats
+        number = math.inf
     if not math.isfinite(number):
         raise ValueError(f"{name}={value!r} is not finite: {remedy}.")
     return number
@@ -107,7 +110,7 @@ def memory_limit(value: object) -> int:
         unit = match.group(2).lower() if match else ""
         if match is None or unit not in _UNITS:
             raise ValueError(f"memory_limit={value!r} is not a size: {remedy}.")
-        size = int(float(match.group(1)) * _UNITS[unit])
+        size = int(min(float(match.group(1)) * _UNITS[unit], 2.0**63))
     elif isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"memory_limit={value!r} is not a size: {remedy}.")
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 import warnings
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from maptree.leaf_probabilities import credible_interval, posterior_mean
 from maptree.limits import max_expansions, memory_limit, n_threads, time_limit, whole_number
 from maptree.progress import Progress, ProgressLine
 from maptree.search import Budget, find_tree
+from maptree.training import TrainingSummary
 
 
 class MAPTreeClassifier(ExportMixin, TreeClassifier):
@@ -91,6 +93,8 @@ class MAPTreeClassifier(ExportMixin, TreeClassifier):
         For each column, the sum over the inner nodes that test it of what the log posterior would
         lose if that node were made a leaf (the node's subtree against the leaf it replaces).
         Never negative; scaled to sum to 1; all zero if the tree is a single leaf.
+    training_ : TrainingSummary
+        Where the tree comes from: rows, date, version, name of the target.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -119,6 +123,7 @@ class MAPTreeClassifier(ExportMixin, TreeClassifier):
     certificate_: Certificate
     trace_: NDArray[Any]
     feature_importances_: NDArray[np.float64]
+    training_: TrainingSummary
 
     def __init__(
         self,
@@ -202,6 +207,7 @@ class MAPTreeClassifier(ExportMixin, TreeClassifier):
         self.feature_importances_ = importances(
             outcome.tree.feature[inner], gains, reading.encoder, reading.n_columns
         )
+        self.training_ = TrainingSummary.of(outcome.tree, y)
         self._warn_of_columns(reading)
         if certificate.status == "interrupted" and not outcome.stopped_by_callback:
             warnings.warn(
@@ -259,3 +265,9 @@ class MAPTreeClassifier(ExportMixin, TreeClassifier):
         """Return a (rows, nodes) CSR matrix with a one at every node on a row's path."""
         leaves = self.apply(X)
         return self.tree_.paths(leaves)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted classifier as JSON; ``maptree.load_model`` reads it back exactly."""
+        from maptree.model_file.saving import save_model
+
+        save_model(self, path)

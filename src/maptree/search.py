@@ -16,7 +16,7 @@ from maptree.problem import Problem
 from maptree.progress import Monitor, Progress, ProgressLine, depth_of
 from maptree.tree import Tree
 
-_TRACE = np.dtype(
+TRACE = np.dtype(
     [
         ("seconds", np.float64),
         ("expansions", np.int64),
@@ -103,7 +103,7 @@ def find_tree(
 
 
 def _trace(result: _core.Result, earlier_seconds: float) -> NDArray[Any]:
-    trace = np.empty(len(result.trace), dtype=_TRACE)
+    trace = np.empty(len(result.trace), dtype=TRACE)
     trace["seconds"] = result.trace[:, 0] + earlier_seconds
     trace["expansions"] = result.trace[:, 1]
     trace["log_posterior"] = 0.0 - result.trace[:, 3]

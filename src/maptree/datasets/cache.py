@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
-import tempfile
 from pathlib import Path
+
+from maptree import whole_file
 
 
 def cache_folder() -> Path:
@@ -23,13 +23,4 @@ def cache_folder() -> Path:
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file so that nobody ever sees a part of it, however many write it at once."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as file:
-        unfinished = Path(file.name)
-        try:
-            file.write(content)
-            file.close()
-            unfinished.replace(path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                unfinished.unlink()
-            raise
+    whole_file.write_whole(path, content)

@@ -8,13 +8,14 @@ ordered column they are positions among the categories. Categories are texts, nu
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from itertools import pairwise
 from typing import Any
 
 from maptree.encoding.schema import KINDS, THRESHOLDS, Column, Threshold
+from maptree.json_values import boolean, fields, items, show, text
 from maptree.limits import whole_number
 from maptree.tables.clock import (
     date_text,
@@ -27,6 +28,9 @@ from maptree.tables.clock import (
     time_text,
 )
 from maptree.tables.values import Category
+
+# Comparisons are exact, so a decimal such as 1e999999999 would fill the memory by its digits.
+_MOST_DIGITS = 10_000
 
 _FIELDS = ("name", "kind", "dtype", "thresholds", "categories", "missing", "zone", "note")
 
@@ -53,12 +57,12 @@ def write_encoded(encoded: Encoded) -> dict[str, Any]:
 
 def read_encoded(values: object) -> Encoded:
     """Read and check what ``write_encoded`` wrote; ValueError says what is wrong where."""
-    whole = _dict(values, "encoder", ("columns", "passthrough", "named", "parameters"))
-    columns = _list(whole["columns"], "columns")
+    whole = fields(values, "encoder", ("columns", "passthrough", "named", "parameters"))
+    columns = items(whole["columns"], "columns")
     if not columns:
         raise ValueError("columns is empty: a table has at least one column.")
     schema = tuple(_read_column(value, f"columns[{j}]") for j, value in enumerate(columns))
-    passthrough = _bool(whole["passthrough"], "passthrough")
+    passthrough = boolean(whole["passthrough"], "passthrough")
     if passthrough:
         for j, column in enumerate(schema):
             if column.kind != "boolean" or column.has_missing:
@@ -66,12 +70,12 @@ def read_encoded(values: object) -> Encoded:
                     f"columns[{j}] is of kind {column.kind!r}, with passthrough true: the columns "
                     "of a 0/1 table are boolean, and nothing is missing."
                 )
-    limits = _dict(whole["parameters"], "parameters", ("max_thresholds", "max_categories"))
+    limits = fields(whole["parameters"], "parameters", ("max_thresholds", "max_categories"))
     try:
         parameters = {name: whole_number(name, value, least=1) for name, value in limits.items()}
     except TypeError as error:
         raise ValueError(str(error)) from None
-    return Encoded(schema, passthrough, _bool(whole["named"], "named"), parameters)
+    return Encoded(schema, passthrough, boolean(whole["named"], "named"), parameters)
 
 
 def _write_column(column: Column) -> dict[str, Any]:
@@ -89,24 +93,24 @@ def _write_column(column: Column) -> dict[str, Any]:
 
 
 def _read_column(values: object, where: str) -> Column:
-    given = _dict(values, where, _FIELDS)
-    kind = _text(given["kind"], f"{where}.kind")
+    given = fields(values, where, _FIELDS)
+    kind = text(given["kind"], f"{where}.kind")
     if kind not in KINDS:
         raise ValueError(f"{where}.kind is {kind!r}: none of {', '.join(KINDS)}.")
     zone = given["zone"]
     if zone is not None:
-        _text(zone, f"{where}.zone")
+        text(zone, f"{where}.zone")
         if kind != "datetime":
             raise ValueError(f"{where}.zone is {zone!r}, but only datetimes have a time zone.")
     column = Column(
-        name=_text(given["name"], f"{where}.name"),
+        name=text(given["name"], f"{where}.name"),
         kind=kind,
-        dtype=_text(given["dtype"], f"{where}.dtype"),
+        dtype=text(given["dtype"], f"{where}.dtype"),
         thresholds=_read_thresholds(given["thresholds"], kind, f"{where}.thresholds"),
         categories=_read_categories(given["categories"], f"{where}.categories"),
-        has_missing=_bool(given["missing"], f"{where}.missing"),
+        has_missing=boolean(given["missing"], f"{where}.missing"),
         zone=zone,
-        note=_text(given["note"], f"{where}.note"),
+        note=text(given["note"], f"{where}.note"),
     )
     _check_column(column, where)
     return column
@@ -127,7 +131,7 @@ def _check_column(column: Column, where: str) -> None:
     if kind == "category" and not categories:
         raise ValueError(f"{where}.categories is empty, but a category column has some.")
     if kind == "boolean" and categories not in ((False, True), (0, 1)):
-        raise ValueError(f"{where}.categories is {_show(categories)}, not [false, true] or [0, 1].")
+        raise ValueError(f"{where}.categories is {show(categories)}, not [false, true] or [0, 1].")
     if kind == "ordered":
         for position in column.thresholds:
             if not 0 <= position < len(categories) - 1:
@@ -159,18 +163,20 @@ def _read_number(value: object) -> Threshold:
         except (InvalidOperation, TypeError, ValueError):
             decimal = Decimal("nan")
         if isinstance(value["decimal"], str) and decimal.is_finite():
+            if max(abs(decimal.adjusted()), len(value["decimal"])) > _MOST_DIGITS:
+                raise ValueError(f"{show(value)} has too many digits")
             return decimal
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     if isinstance(value, float) and math.isfinite(value):
         return value
-    raise ValueError(f"{_show(value)} is no number")
+    raise ValueError(f"{show(value)} is no number")
 
 
 def _read_position(value: object) -> int:
     if isinstance(value, int) and not isinstance(value, bool):
         return value
-    raise ValueError(f"{_show(value)} is no whole number")
+    raise ValueError(f"{show(value)} is no whole number")
 
 
 _WRITE: dict[str, Callable[[Any], Any]] = {
@@ -190,11 +196,11 @@ _READ_TEXT: dict[str, Callable[[str], int]] = {
 
 def _read_thresholds(values: object, kind: str, where: str) -> tuple[Threshold, ...]:
     thresholds: list[Threshold] = []
-    for i, value in enumerate(_list(values, where)):
+    for i, value in enumerate(items(values, where)):
         try:
             if kind in _READ_TEXT:
                 if not isinstance(value, str):
-                    raise ValueError(f"{_show(value)} is no text")
+                    raise ValueError(f"{show(value)} is no text")
                 thresholds.append(_READ_TEXT[kind](value))
             else:
                 thresholds.append((_read_position if kind == "ordered" else _read_number)(value))
@@ -214,7 +220,7 @@ def _write_category(category: Category) -> Any:
 
 def _read_categories(values: object, where: str) -> tuple[Category, ...]:
     categories: list[Category] = []
-    for i, value in enumerate(_list(values, where)):
+    for i, value in enumerate(items(values, where)):
         if value == {"float": "inf"} or value == {"float": "-inf"}:
             categories.append(float(value["float"]))
         elif isinstance(value, (str, bool, int)) or (
@@ -222,43 +228,5 @@ def _read_categories(values: object, where: str) -> tuple[Category, ...]:
         ):
             categories.append(value)
         else:
-            raise ValueError(f"{where}[{i}]: {_show(value)} is no text, number or boolean.")
+            raise ValueError(f"{where}[{i}]: {show(value)} is no text, number or boolean.")
     return tuple(categories)
-
-
-# Types
-
-
-def _dict(value: object, where: str, names: Sequence[str]) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise ValueError(f"{where} is {_show(value)}: it must have the fields {', '.join(names)}.")
-    lacking = [name for name in names if name not in value]
-    unknown = [str(name) for name in value if name not in names]
-    if lacking or unknown:
-        what = f"lacks {', '.join(lacking)}" if lacking else f"has unknown {', '.join(unknown)}"
-        raise ValueError(f"{where} {what}: its fields are {', '.join(names)}.")
-    return value
-
-
-def _list(value: object, where: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise ValueError(f"{where} is {_show(value)}: it must be a list.")
-    return value
-
-
-def _text(value: object, where: str) -> str:
-    if not isinstance(value, str):
-        raise ValueError(f"{where} is {_show(value)}: it must be text.")
-    return value
-
-
-def _bool(value: object, where: str) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError(f"{where} is {_show(value)}: it must be true or false.")
-    return value
-
-
-def _show(value: object) -> str:
-    """Show a value in a message, cut short: a file may hold anything."""
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
