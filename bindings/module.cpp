@@ -263,6 +263,7 @@ NB_MODULE(_core, m) {
       .def_ro("subproblems", &Progress::subproblems)
       .def_ro("bytes", &Progress::bytes)
       .def_ro("proved_depth", &Progress::proved_depth)
+      .def_ro("leaves", &Progress::leaves)
       .def_prop_ro("lower", [](const Progress& p) { return p.lower.nats(); })
       .def_prop_ro("upper", [](const Progress& p) { return p.upper.nats(); });
 

@@ -32,6 +32,7 @@ struct Progress {
   Cost lower;
   Cost upper;
   std::int64_t proved_depth = 0;
+  std::int64_t leaves = 0;  // of the best tree
 };
 
 template <class Report>

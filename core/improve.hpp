@@ -34,6 +34,7 @@ class Improver {
 
   [[nodiscard]] Cost cost() const { return best_.cost(); }
   [[nodiscard]] Tree tree() const;
+  [[nodiscard]] std::size_t n_leaves() const { return (best_.parts.size() + 1) / 2; }
   // No tree is cheaper.
   [[nodiscard]] bool proved() const { return spots_[0].solved; }
   // Nothing is left to try.

@@ -188,6 +188,7 @@ class Search {
     report.subproblems = stats_.subproblems;
     report.bytes = static_cast<std::int64_t>(bytes());
     report.upper = improver_.cost();
+    report.leaves = static_cast<std::int64_t>(improver_.n_leaves());
     return report;
   }
 

@@ -295,3 +295,18 @@ def test_verbose_writes_to_stderr_only(capsys, monkeypatch):
     assert len(shown) > 3
     assert all("gap" in text and len(text.rstrip()) < 80 for text in shown[1:])
     assert sys.stderr.text.count("\n") == 1
+
+
+def test_progress_tells_the_size_of_the_tree():
+    X, noise = hard()
+    y = X[:, 0] ^ X[:, 1]
+    y[::8] = noise[::8]
+    seen = []
+
+    def stop_later(now):
+        seen.append(now.n_leaves)
+        return len(seen) > 5
+
+    model = MAPTreeClassifier(time_limit=None, callback=stop_later).fit(X, y)
+    assert model.certificate_.status == "interrupted"
+    assert model.tree_.n_leaves == seen[-1] > 1

@@ -39,6 +39,8 @@ class Progress:
         No tree of this depth or less is more probable than the best so far.
     bytes : int
         Memory held now.
+    n_leaves : int
+        Of the best tree so far; 0 before there is one.
     """
 
     seconds: float
@@ -49,6 +51,7 @@ class Progress:
     gap: float
     proved_depth: float
     bytes: int
+    n_leaves: int
 
     @classmethod
     def of(cls, now: _core.Progress, earlier_seconds: float, held_bytes: int) -> Self:
@@ -62,6 +65,7 @@ class Progress:
             gap=max(0.0, now.upper - now.lower),
             proved_depth=depth_of(now.proved_depth),
             bytes=held_bytes + now.bytes,
+            n_leaves=now.leaves,
         )
 
     def __str__(self) -> str:
