@@ -38,13 +38,17 @@ class TreeText:
 
     def rules(self) -> list[str]:
         """Return one rule per leaf: the condition, and what holds there."""
-        tree, rules = self.tree, []
+        return list(self.rules_by_leaf().values())
+
+    def rules_by_leaf(self) -> dict[int, str]:
+        """Return the rule of each leaf."""
+        tree, rules = self.tree, {}
         stack: list[tuple[int, list[Answered]]] = [(0, [])]
         while stack:
             node, answers = stack.pop()
             test = int(tree.feature[node])
             if test < 0:
-                rules.append(f"{self.words.condition(answers)}  ->  {self._outcome(node)}")
+                rules[node] = f"{self.words.condition(answers)}  ->  {self._outcome(node)}"
             else:  # the branch where the test holds comes out first
                 stack.append((int(tree.left[node]), [*answers, (test, False)]))
                 stack.append((int(tree.right[node]), [*answers, (test, True)]))

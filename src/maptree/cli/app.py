@@ -1,0 +1,154 @@
+"""The program: its commands, and what becomes of errors."""
+
+from __future__ import annotations
+
+import os
+import pkgutil
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from functools import wraps
+from importlib import import_module
+from typing import Any
+
+import typer
+
+from maptree.cli import commands, refusal
+from maptree.cli.refusal import Refusal
+from maptree.cli.screen import complain
+
+# What click calls UsageError. Older versions of typer use click, newer ones have a copy of it.
+_UsageError = typer.BadParameter.__mro__[1]
+
+_ORDER = ("fit", "predict", "score", "show")  # then the others, by name
+
+_ABOUT = """
+The decision tree with the highest posterior probability, from your table.
+
+\b
+maptree fit people.csv --target income      find the tree, write a model file
+maptree predict people.model.json new.csv   use it
+
+maptree COMMAND --help says more, with an example.
+"""
+
+_CODES = """
+Exit codes: 0 done; 1 a file, column or value cannot be used; 2 wrong options;
+3 a package is not installed; 4 a fault of maptree itself; 130 stopped by
+Ctrl-C (fit has then saved the best tree so far, if it says so); 141 the
+reader of the output went away.
+"""
+
+
+def make_app() -> typer.Typer:
+    """Return the program with every command of the package ``commands``."""
+    app = typer.Typer(
+        name="maptree",
+        help=_ABOUT,
+        epilog=_CODES.replace("\n", " "),
+        add_completion=False,
+        rich_markup_mode="rich",
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
+    )
+    app.callback(help=_ABOUT)(_version)
+    names = [module.name for module in pkgutil.iter_modules(commands.__path__)]
+    for name in sorted(names, key=lambda name: (name not in _ORDER, *_rank(name))):
+        command = getattr(import_module(f"{commands.__name__}.{name}"), name)
+        app.command(name)(_past_typer(command))
+    return app
+
+
+class _ReaderGone(Exception):  # noqa: N818
+    """Standard output is a pipe that nobody reads any more."""
+
+
+def _past_typer(command: Callable[..., int | None]) -> Callable[..., int | None]:
+    """Have a broken pipe come out as it is: typer would end the program with code 1."""
+
+    @wraps(command)
+    def run_command(*args: Any, **options: Any) -> int | None:
+        try:
+            code = command(*args, **options)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            raise _ReaderGone from None
+        return code
+
+    return run_command
+
+
+def _rank(name: str) -> tuple[int, str]:
+    return (_ORDER.index(name) if name in _ORDER else 0), name
+
+
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"maptree {version('maptree')}")
+        raise typer.Exit
+
+
+def _version(
+    version: bool = typer.Option(
+        False,
+        "--version",
+        metavar="",
+        callback=_say_version,
+        is_eager=True,
+        help="Say the version, and stop.",
+    ),
+) -> None:
+    """Options of the program itself."""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run a command and return its exit code. Users' mistakes end in a message, not a traceback."""
+    as_json = "--json" in arguments
+    try:
+        given = list(arguments) or ["--help"]
+        code = make_app()(given, prog_name="maptree", standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except (_ReaderGone, BrokenPipeError):
+        # Python flushes once more at its end, and would complain again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return refusal.BROKEN_PIPE
+    except (KeyboardInterrupt, typer.Abort):
+        return complain("Interrupted.", refusal.INTERRUPTED, as_json)
+    except Refusal as refused:
+        return complain(str(refused), refused.code, as_json)
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        return complain(f"{place}{error.strerror or error}.", refusal.UNUSABLE, as_json)
+    except ImportError as error:
+        return complain(str(error), refusal.NOT_INSTALLED, as_json)
+    except (ValueError, TypeError) as error:
+        if os.environ.get("MAPTREE_DEBUG"):
+            traceback.print_exc()
+        return complain(str(error), refusal.UNUSABLE, as_json)
+    except MemoryError:
+        return complain(
+            "There is not enough memory. Pass --memory-limit, or fewer rows or columns.",
+            refusal.UNUSABLE,
+            as_json,
+        )
+    except Exception as error:
+        if isinstance(error, _UsageError):
+            return complain(_usage(error), refusal.USAGE, as_json)
+        if os.environ.get("MAPTREE_DEBUG"):
+            traceback.print_exc()
+        return complain(
+            f"A fault of maptree: {type(error).__name__}: {error}. Please report it, with what "
+            "MAPTREE_DEBUG=1 shows in front of the same command.",
+            refusal.FAULT,
+            as_json,
+        )
+
+
+def _usage(error: Any) -> str:
+    said = error.format_message().rstrip(".") + (
+        "" if error.format_message().endswith("?") else "."
+    )
+    where = error.ctx.command_path if error.ctx is not None else "maptree"
+    return f"{said} See {where} --help."

@@ -1,0 +1,69 @@
+"""``maptree predict``: classes and probabilities of new rows."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from maptree.cli import options
+
+
+def predict(
+    model: options.Model,
+    data: options.Data,
+    proba: Annotated[
+        bool, typer.Option("--proba", metavar="", help="Add the probability of each class.")
+    ] = (False),
+    interval: Annotated[
+        bool,
+        typer.Option("--interval", metavar="", help="Add a credible interval of the probability."),
+    ] = False,
+    level: Annotated[float, typer.Option(metavar="NUMBER", help="Of the interval.")] = 0.95,
+    explain: Annotated[
+        bool, typer.Option("--explain", metavar="", help="Add the rule that fired.")
+    ] = False,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAMES", help="Columns of DATA to repeat, such as an id; with commas or again."
+        ),
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write there, as .csv, .tsv, .parquet, .feather or .jsonl.",
+        ),
+    ] = None,
+    json: options.Json = False,
+    format: options.Format = None,
+    delimiter: options.Delimiter = None,
+    encoding: options.Encoding = None,
+    decimal: options.Decimal = ".",
+    missing: options.Missing = None,
+) -> None:
+    """Predict the class of new rows: CSV on standard output, or a file.
+
+    DATA needs the columns that the tree asks about, by name; others do no
+    harm. Missing values and unknown categories are fine.
+
+    \b
+    Example:
+      maptree predict people.model.json new.csv --proba --keep id -o out.csv
+    """
+    from maptree import load_model
+    from maptree.cli.predictions import Wanted, emit_predictions, predictions, write
+
+    loaded = load_model(model)
+    source = options.read_data(data, format, delimiter, encoding, missing, decimal)
+    wanted = Wanted(proba, interval, level, explain, keep or [])
+    table = predictions(loaded, source, wanted)
+    if output is not None:
+        write(table, output)
+    if json:
+        emit_predictions(table, output)
+    elif output is None:
+        write(table, "-")

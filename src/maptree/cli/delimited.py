@@ -1,0 +1,133 @@
+"""CSV and TSV as columns of text. What the text means is decided later, by whole columns."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as csv
+
+from maptree.cli.refusal import Refusal
+
+# In any case of letters, with spaces around it or not.
+MISSING = ("", "NA", "N/A", "#N/A", "<NA>", "NaN", "NaT", "null", "None", "?")
+_DELIMITERS = (",", ";", "\t", "|")
+_MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_BEGINNINGS = {
+    b"PAR1": "a Parquet file: name it .parquet, or pass --format parquet",
+    b"ARROW1": "a Feather file: name it .feather, or pass --format feather",
+    b"PK\x03\x04": "a workbook or a zip archive: save the table as CSV",
+    b"\xd0\xcf\x11\xe0": "a workbook of an old Excel: save the table as CSV",
+    b"\x1f\x8b": "compressed: name it .csv.gz",
+    b"%PDF": "a PDF",
+    b"{": "JSON: name it .jsonl, or pass --format jsonl",
+}
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a file of text is written; None: found out from the file."""
+
+    delimiter: str | None = None
+    encoding: str | None = None
+    missing: tuple[str, ...] = MISSING
+    decimal: str = "."
+
+
+def read_delimited(content: bytes, where: str, dialect: Dialect) -> pa.Table:
+    """Return the columns as text, trimmed; missing values are null."""
+    encoding = dialect.encoding or _encoding(content)
+    _refuse_foreign(content, where, encoding)
+    header = _header(content, where, encoding)
+    delimiter = dialect.delimiter or _delimiter(header)
+    parse = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
+    # On one thread, errors name the row.
+    read = csv.ReadOptions(use_threads=False, encoding=encoding)
+    try:
+        names = csv.open_csv(
+            pa.BufferReader(content), read_options=read, parse_options=parse
+        ).schema.names
+        table = csv.read_csv(
+            pa.BufferReader(content),
+            read_options=read,
+            parse_options=parse,
+            convert_options=csv.ConvertOptions(
+                column_types={name: pa.string() for name in names}, strings_can_be_null=False
+            ),
+        )
+    except (pa.ArrowInvalid, UnicodeDecodeError) as error:
+        raise Refusal(_explain(str(error), where, encoding)) from None
+    _refuse_open_quote(content, table, where)
+    return table.from_arrays(
+        [_clean(column, dialect) for column in table.columns],
+        names=[name.strip() or f"column_{j + 1}" for j, name in enumerate(table.column_names)],
+    )
+
+
+def _encoding(content: bytes) -> str:
+    return next((name for mark, name in _MARKS.items() if content.startswith(mark)), "utf-8")
+
+
+def _refuse_foreign(content: bytes, where: str, encoding: str) -> None:
+    if not content.strip():
+        raise Refusal(f"{where} is empty: it needs a line of column names, and rows.")
+    for beginning, what in _BEGINNINGS.items():
+        if content.startswith(beginning):
+            raise Refusal(f"{where} is not CSV. It looks like {what}.")
+    if encoding == "utf-8" and b"\0" in content[:4096]:
+        raise Refusal(f"{where} is not text: it has bytes of zero. Save the table as CSV.")
+    try:
+        codecs.lookup(encoding)
+    except LookupError:
+        raise Refusal(f"--encoding {encoding} is unknown: try utf-8 or latin-1.", 2) from None
+
+
+def _header(content: bytes, where: str, encoding: str) -> str:
+    start = content[: 1 << 16].decode(encoding, errors="replace").lstrip("\ufeff\r\n")
+    return start.splitlines()[0] if start else ""
+
+
+def _delimiter(header: str) -> str:
+    """Return the delimiter that the header has most of, outside of quotes."""
+    bare = re.sub(r'"[^"]*"', "", header)
+    return max(_DELIMITERS, key=lambda mark: (bare.count(mark), -_DELIMITERS.index(mark)))
+
+
+def _explain(error: str, where: str, encoding: str) -> str:
+    ragged = re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", error)
+    if ragged:
+        row, expected, got = (int(group) for group in ragged.groups())
+        return (
+            f"{where}, line {row:,}: {got} cells, but the header has {expected}. Mend the line; "
+            "a cell with the delimiter in it is written in quotes."
+        )
+    if "UTF8" in error or "codec" in error:
+        row_of = re.search(r"Row #(\d+)", error)
+        line = f", line {int(row_of[1]):,}," if row_of else ""
+        return (
+            f"{where}{line} is not text in {encoding}. Pass --encoding latin-1 (or what it was "
+            "saved in), or save it as UTF-8."
+        )
+    return f"{where} cannot be read as CSV: {error.splitlines()[0][:300]}"
+
+
+def _refuse_open_quote(content: bytes, table: pa.Table, where: str) -> None:
+    """Refuse a quote that is never closed: it would swallow the rest of the file as one cell."""
+    if table.num_rows == 0 or content.count(b'"') % 2 == 0:
+        return
+    if any("\n" in (column[-1].as_py() or "") for column in table.columns):
+        raise Refusal(
+            f"{where}, row {table.num_rows:,}: a quote is opened and never closed. "
+            'Close it; a quote inside of a cell is written "".'
+        )
+
+
+def _clean(column: Any, dialect: Dialect) -> Any:
+    trimmed = pc.utf8_trim_whitespace(column)
+    words = pa.array([word.strip().lower() for word in dialect.missing], pa.string())
+    missing = pc.is_in(pc.utf8_lower(trimmed), value_set=words)
+    return pc.if_else(missing, pa.scalar(None, pa.string()), trimmed)

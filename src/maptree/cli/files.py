@@ -1,0 +1,184 @@
+"""Reading tables from files, by their extension, and from standard input."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from maptree.cli.delimited import Dialect, read_delimited
+from maptree.cli.names import listed
+from maptree.cli.refusal import USAGE, Refusal
+from maptree.cli.text_columns import TIMES, as_fitted, infer
+from maptree.encoding.schema import Column
+from maptree.json_values import repeated
+
+EXTENSIONS = {
+    ".csv": "csv",
+    ".txt": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".feather": "feather",
+    ".arrow": "feather",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+}
+_COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
+_FORMATS = ("csv", "tsv", "parquet", "feather", "jsonl")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table that was read. What columns of text mean is open in CSV; in JSON, only dates are."""
+
+    name: str  # for messages
+    table: pa.Table
+    format: str
+    decimal: str = "."
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.table.column_names)
+
+    def typed(self, names: Sequence[str]) -> pa.Table:
+        """Return some columns as what they are about."""
+        return pa.table({name: self.infer(name) for name in names})
+
+    def infer(self, name: str) -> Any:
+        """Return a column as what it is about."""
+        column = self.table.column(name)
+        if not self._is_open(column):
+            return column
+        return infer(column, self.decimal, only_times=self.format == "jsonl")
+
+    def as_fitted(self, name: str, about: Column) -> Any:
+        """Return a column as what a column was when a model was fitted."""
+        column = self.table.column(name)
+        if not self._is_open(column) or (self.format == "jsonl" and about.kind not in TIMES):
+            return column
+        return as_fitted(column, about, self.decimal)
+
+    def _is_open(self, column: Any) -> bool:
+        return self.format in ("csv", "tsv", "jsonl") and pa.types.is_string(column.type)
+
+
+def read_source(path: str, format_: str | None, dialect: Dialect) -> Source:
+    """Read a table; ``-`` is standard input."""
+    kind = _kind(path, format_)
+    name = "standard input" if path == "-" else path
+    opened = pa.BufferReader(_stdin()) if path == "-" else _open(path)
+    if kind in ("csv", "tsv"):
+        if kind == "tsv" and dialect.delimiter is None:
+            dialect = Dialect("\t", dialect.encoding, dialect.missing, dialect.decimal)
+        table = read_delimited(_all_of(opened, name), name, dialect)
+    else:
+        try:
+            table = _READ[kind](opened)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
+            said = str(error).splitlines()[0][:300]
+            raise Refusal(f"{name} cannot be read as {kind}: {said}") from None
+    twice = repeated(table.column_names)
+    if twice is not None:
+        raise Refusal(f"{name} has two columns named {twice!r}: rename one.")
+    if table.num_columns == 0 or table.num_rows == 0:
+        raise Refusal(f"{name} has {table.num_rows} rows and {table.num_columns} columns: empty.")
+    return Source(name, table, kind, dialect.decimal)
+
+
+def _kind(path: str, format_: str | None) -> str:
+    if format_ is not None:
+        if format_ not in _FORMATS:
+            raise Refusal(f"--format {format_} is unknown: one of {', '.join(_FORMATS)}.", USAGE)
+        return format_
+    if path == "-":
+        return "csv"
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    if suffixes and suffixes[-1] in _COMPRESSED:
+        suffixes.pop()
+    suffix = suffixes[-1] if suffixes else ""
+    if suffix not in EXTENSIONS:
+        excel = " Save a workbook as CSV first." if suffix in (".xls", ".xlsx", ".ods") else ""
+        raise Refusal(
+            f"{path}: the extension {suffix or 'is lacking, which'!s} does not tell the format. "
+            f"Known are {', '.join(EXTENSIONS)}; or pass --format.{excel}"
+        )
+    return EXTENSIONS[suffix]
+
+
+def _stdin() -> bytes:
+    if sys.stdin is None or sys.stdin.isatty():
+        raise Refusal("- reads standard input, which is a terminal: pipe a table into it.", USAGE)
+    return sys.stdin.buffer.read()
+
+
+def _open(path: str) -> Any:
+    file = Path(path)
+    if file.is_dir():
+        raise Refusal(f"{path} is a folder: name a file in it.")
+    if not file.exists():
+        raise Refusal(f"There is no file {path}.{_neighbours(file)}")
+    try:
+        if file.suffix.lower() in _COMPRESSED or not file.is_file() or not file.stat().st_size:
+            return pa.BufferReader(pa.input_stream(path, compression="detect").read())
+        return pa.memory_map(path)
+    except OSError as error:
+        raise Refusal(f"{path} cannot be read: {_reason(error)}.") from None
+
+
+def _all_of(opened: Any, name: str) -> bytes:
+    try:
+        content: bytes = opened.read()
+    except OSError as error:
+        raise Refusal(f"{name} cannot be read: {_reason(error)}.") from None
+    return content
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error).splitlines()[0]
+
+
+def _neighbours(file: Path) -> str:
+    from maptree.cli.names import nearest
+
+    try:
+        others = [other.name for other in file.parent.iterdir() if other.is_file()]
+    except OSError:
+        return f" The folder {file.parent} is not there, either."
+    near = nearest(file.name, others)
+    return f" Did you mean {' or '.join(str(file.parent / name) for name in near)}?" if near else ""
+
+
+def _read_parquet(opened: Any) -> pa.Table:
+    import pyarrow.parquet as parquet
+
+    return parquet.read_table(opened)
+
+
+def _read_feather(opened: Any) -> pa.Table:
+    import pyarrow.feather as feather
+
+    return feather.read_table(opened)
+
+
+def _read_jsonl(opened: Any) -> pa.Table:
+    import pyarrow.json as json
+
+    table = json.read_json(opened)
+    nested = [field.name for field in table.schema if pa.types.is_nested(field.type)]
+    if nested:
+        raise pa.ArrowInvalid(f"nested values in {listed(nested)}; write them as columns")
+    return table
+
+
+_READ: dict[str, Callable[[Any], pa.Table]] = {
+    "parquet": _read_parquet,
+    "feather": _read_feather,
+    "jsonl": _read_jsonl,
+}

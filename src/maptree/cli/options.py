@@ -1,0 +1,82 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from maptree.cli.refusal import USAGE, Refusal
+
+if TYPE_CHECKING:
+    from maptree.cli.files import Source
+
+_FILE = "The file"
+
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="NAME",
+        help="csv, tsv, parquet, feather or jsonl; by the extension if not given.",
+        rich_help_panel=_FILE,
+    ),
+]
+Delimiter = Annotated[
+    str | None,
+    typer.Option(
+        metavar="MARK",
+        help="Between cells; found in the header if not given.",
+        rich_help_panel=_FILE,
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Of text, such as latin-1.", rich_help_panel=_FILE),
+]
+Decimal = Annotated[
+    str, typer.Option(metavar="MARK", help="Decimal mark of numbers: . or ,", rich_help_panel=_FILE)
+]
+Missing = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="WORD",
+        help="A word for missing values, beside NA, N/A, NaN, null, None, ? and empty cells; "
+        "may be repeated.",
+        rich_help_panel=_FILE,
+    ),
+]
+Json = Annotated[
+    bool, typer.Option("--json", metavar="", help="Print one JSON document instead of text.")
+]
+Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model file.", show_default=False)]
+Data = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help="A table: .csv, .tsv, .parquet, .feather or .jsonl; - is standard input.",
+        show_default=False,
+    ),
+]
+
+
+def read_data(
+    path: str,
+    format_: str | None,
+    delimiter: str | None,
+    encoding: str | None,
+    missing: list[str] | None,
+    decimal: str,
+) -> Source:
+    """Read the table that the options describe."""
+    from maptree.cli.delimited import MISSING, Dialect
+    from maptree.cli.files import read_source
+
+    if decimal not in (".", ","):
+        raise Refusal(f"--decimal {decimal} is unknown: pass . or ,", USAGE)
+    if delimiter is not None:
+        delimiter = {"\\t": "\t", "tab": "\t"}.get(delimiter, delimiter)
+        if len(delimiter) != 1 or not delimiter.isascii():
+            raise Refusal(f"--delimiter {delimiter}: pass one character, or tab.", USAGE)
+    words = (*MISSING, *(missing or ()))
+    return read_source(path, format_, Dialect(delimiter, encoding, words, decimal))

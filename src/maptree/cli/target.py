@@ -1,0 +1,161 @@
+"""Labels: which column they are, which rows have one, and what they are compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from maptree.cli.files import Source
+from maptree.cli.names import hint, listed
+from maptree.cli.refusal import Refusal
+
+# More different numbers than this are measurements and not classes.
+_MOST_WHOLE = 100
+_MOST_BROKEN = 20
+_MOST_SHARE = 2  # rows, at least, for every class of text where there are more than
+_FEW = 20
+
+
+@dataclass(frozen=True)
+class Target:
+    """The labels of the rows that have one."""
+
+    name: str
+    labels: NDArray[Any]  # whole numbers, booleans, or text in an array of objects
+    rows: NDArray[np.intp]  # where they are in the table
+    n_unlabelled: int
+
+    def counts(self) -> dict[str, int]:
+        """Return how many rows each class has."""
+        classes, counts = np.unique(self.labels, return_counts=True)
+        return {str(label): int(n) for label, n in zip(classes, counts, strict=True)}
+
+
+def read_target(source: Source, name: str, positive: str | None = None) -> Target:
+    """Return the labels to fit on; refuse what are no classes."""
+    column = source.infer(name)
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column = column.cast(kind.value_type)
+        kind = column.type
+    if pa.types.is_floating(kind):  # NaN is missing, too
+        column = pc.if_else(pc.is_nan(column), pa.scalar(None, kind), column)
+    present = column.is_valid().to_numpy()
+    rows = np.flatnonzero(present)
+    if len(rows) == 0:
+        raise Refusal(f"The target {name!r} is missing in every row: there is nothing to learn.")
+    _refuse_measurements(column, name)
+    if not (pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
+        # As written, where it was text: 1.0 stays 1.0.
+        column = source.table.column(name).cast(pa.string())
+    labels = _array(column.drop_null())
+    if positive is not None:
+        labels = _against_rest(labels, positive, name)
+    target = Target(name, labels, rows, len(present) - len(rows))
+    _refuse_few_or_many(target)
+    return target
+
+
+def _array(column: Any) -> NDArray[Any]:
+    labels: NDArray[Any] = column.to_numpy()
+    return labels
+
+
+def _refuse_measurements(column: Any, name: str) -> None:
+    if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+        return
+    distinct = pc.unique(column.drop_null())
+    broken = (
+        pa.types.is_floating(column.type)
+        and not pc.all(pc.equal(pc.floor(distinct), distinct)).as_py()
+    )
+    if len(distinct) > (_MOST_BROKEN if broken else _MOST_WHOLE):
+        raise Refusal(
+            f"The target {name!r} has {len(distinct):,} different numbers, from "
+            f"{pc.min(distinct)} to {pc.max(distinct)}: it looks like a measurement, and trees "
+            "here predict classes. Make a column of a few classes of it (such as below and "
+            "above a limit), or use a regression."
+        )
+
+
+def _refuse_few_or_many(target: Target) -> None:
+    counts = target.counts()
+    if len(counts) == 1:
+        raise Refusal(
+            f"The target {target.name!r} has one class only, {next(iter(counts))!r}: there is "
+            "nothing to learn. Add rows of another class, or name another target."
+        )
+    if len(counts) > max(_FEW, len(target.labels) / _MOST_SHARE):
+        raise Refusal(
+            f"The target {target.name!r} has {len(counts):,} classes in "
+            f"{len(target.labels):,} rows, such as {listed(list(counts)[:3])}: name a column "
+            "with fewer."
+        )
+
+
+def _against_rest(labels: NDArray[Any], positive: str, name: str) -> NDArray[Any]:
+    """Of several classes make two: this one and the others."""
+    texts = np.array([str(label) for label in np.unique(labels)], dtype=object)
+    if positive not in texts:
+        known = texts.tolist()
+        raise Refusal(
+            f"--positive {positive}: the target {name!r} has no such class. "
+            f"{hint([positive], known)}"
+        )
+    if len(texts) <= 2:
+        return labels
+    same = np.array([str(label) == positive for label in labels])
+    return np.where(same, positive, f"not {positive}").astype(object)
+
+
+def known_labels(source: Source, name: str, classes: NDArray[Any]) -> tuple[NDArray[Any], int]:
+    """Return each row's class number, -1 for another label, -2 for none; and how many others.
+
+    Labels are compared as what the classes are: numbers, booleans or text.
+    """
+    column = source.table.column(name)
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    position = {_key(label, classes): k for k, label in enumerate(classes.tolist())}
+    encoded = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    encoded = encoded.dictionary_encode()
+    numbers = [
+        -2 if value is None or value != value else position.get(_key(value, classes), -1)
+        for value in encoded.dictionary.to_pylist()
+    ]
+    codes = encoded.indices.fill_null(len(numbers)).to_numpy()
+    found = np.array([*numbers, -2], dtype=np.intp)[codes]
+    if len(classes) == 2 and str(classes[0]) == f"not {classes[1]}":
+        found[found == -1] = 0  # fitted by --positive: all others are one
+    if len(classes) == 2 and str(classes[1]) == f"not {classes[0]}":
+        found[found == -1] = 1
+    return found, int((found == -1).sum())
+
+
+def _key(label: Any, classes: NDArray[Any]) -> Any:
+    """Return a label in a form in which the same labels are equal, from whatever file."""
+    kind = classes.dtype.kind
+    numbers = kind in "iuf" or (kind == "O" and not isinstance(classes[0], str))
+    if kind == "b":
+        return str(label).lower() in ("true", "1") if _is_boolean(label) else str(label)
+    if numbers:
+        try:
+            return float(label) if not str(label).lstrip("+-").isdigit() else int(label)
+        except ValueError:
+            return str(label)
+    return str(label)
+
+
+def _is_boolean(label: Any) -> bool:
+    return str(label).lower() in ("true", "false", "0", "1")
+
+
+def class_texts(classes: Sequence[Any] | NDArray[Any]) -> list[str]:
+    """Return the classes as the files have them."""
+    return [str(label) for label in classes]

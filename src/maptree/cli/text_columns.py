@@ -1,0 +1,156 @@
+"""What columns of text mean: numbers, booleans, dates, times, or text.
+
+A column has a type if all its values have. 01234 is no number: postcodes and identifiers with
+leading zeros stay text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from maptree.cli.refusal import Refusal
+from maptree.encoding.schema import Column
+
+_WHOLE = r"^[+-]?(0|[1-9][0-9]*)$"
+_NUMBER = r"^[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$|^[+-]?(?i:inf|infinity)$"
+_ANY_NUMBER = _NUMBER.replace("(0|[1-9][0-9]*)", "[0-9]+")
+_BOOLEAN = r"^(?i:true|false)$"
+_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+_TIME = r"^[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?$"
+_DATETIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?"
+_ZONED = _DATETIME + r" ?(Z|[+-][0-9]{2}:?[0-9]{2})$"
+
+Convert = Callable[[Any], Any]
+
+
+def _whole(column: Any) -> Any:
+    return pc.replace_substring_regex(column, r"^\+", "").cast(pa.int64())
+
+
+def _number(column: Any) -> Any:
+    return pc.replace_substring_regex(column, r"^\+", "").cast(pa.float64())
+
+
+def _any_number(column: Any) -> Any:
+    try:
+        return _whole(column)
+    except pa.ArrowInvalid:
+        return _number(column)
+
+
+def _boolean(column: Any) -> Any:
+    return pc.equal(pc.utf8_lower(column), "true")
+
+
+def _date(column: Any) -> Any:
+    return column.cast(pa.date32())
+
+
+def _datetime(column: Any) -> Any:
+    return column.cast(pa.timestamp("us"))
+
+
+def _zoned(column: Any) -> Any:
+    return pc.replace_substring(column, " +", "+").cast(pa.timestamp("us", "UTC"))
+
+
+def _time(column: Any) -> Any:
+    return (
+        pc.binary_join_element_wise("1970-01-01", column, " ")
+        .cast(pa.timestamp("us"))
+        .cast(pa.time64("us"))
+    )
+
+
+TIMES = ("date", "datetime", "time")
+# In the order in which they are tried.
+_NUMBERS: tuple[tuple[str, Convert], ...] = (
+    (_BOOLEAN, _boolean),
+    (_WHOLE, _whole),
+    (_NUMBER, _number),
+)
+_TIMES: tuple[tuple[str, Convert], ...] = (
+    (_DATE, _date),
+    (_DATETIME + "$", _datetime),
+    (_ZONED, _zoned),
+    (_TIME, _time),
+)
+# By kind of a fitted column: the form of its values, how to read them, and what they are called.
+_KINDS: dict[str, tuple[tuple[tuple[str, Convert], ...], str]] = {
+    "number": (((_ANY_NUMBER, _any_number), (_BOOLEAN, _boolean)), "numbers"),
+    "boolean": (((_BOOLEAN, _boolean), (_ANY_NUMBER, _any_number)), "true and false"),
+    "date": (((_DATE, _date), (_DATETIME + "$", _datetime)), "dates such as 2021-03-04"),
+    "datetime": (((_DATETIME + "$", _datetime), (_DATE, _date)), "times such as 2021-03-04 12:30"),
+    "zoned": (((_ZONED, _zoned),), "times with a zone such as 2021-03-04 12:30Z"),
+    "time": (((_TIME, _time),), "times of day such as 12:30"),
+    "duration": ((), "durations, which CSV has no form for (use Parquet)"),
+}
+
+
+def infer(column: Any, decimal: str = ".", only_times: bool = False) -> Any:
+    """Return a column of text as what it is about; ``only_times`` for files with numbers.
+
+    >>> infer(pa.chunked_array([["1", None, "25"]])).type, infer(pa.chunked_array([["01"]])).type
+    (DataType(int64), DataType(string))
+    """
+    if column.null_count == len(column):
+        return pa.chunked_array([pa.nulls(len(column))])
+    read = _with_points(column, decimal)
+    for form, convert in _TIMES if only_times else (*_NUMBERS, *_TIMES):
+        if _all(read, form):
+            try:
+                return convert(read)
+            except pa.ArrowInvalid:  # February 30th, numbers of 20 digits
+                return column
+    return column
+
+
+def as_fitted(column: Any, about: Column, decimal: str = ".") -> Any:
+    """Return a column of text as what it was when a model was fitted."""
+    if not about.tests or column.null_count == len(column):
+        return pa.chunked_array([pa.nulls(len(column))]) if not about.tests else column
+    kind = about.kind
+    if kind in ("category", "ordered"):
+        if all(isinstance(category, str) for category in about.categories):
+            return column
+        kind = "boolean" if isinstance(about.categories[0], bool) else "number"
+    if kind not in _KINDS:  # constant but for missing values
+        return column
+    forms, called = _KINDS["zoned" if about.zone is not None else kind]
+    read = _with_points(column, decimal) if kind in ("number", "boolean") else column
+    for form, convert in forms:
+        if _all(read, form):
+            try:
+                return convert(read)
+            except pa.ArrowInvalid:
+                break
+    row = _first_other(read, [form for form, _ in forms])
+    raise Refusal(
+        f"Column {about.name!r} has {column[row].as_py()!r} in row {row + 1:,}, but the model was "
+        f"fitted on {called}. Mend it; where the value is missing, leave the cell empty or name "
+        "its word by --missing."
+    )
+
+
+def _all(column: Any, form: str) -> bool:
+    return bool(pc.all(pc.match_substring_regex(column, form)).as_py())
+
+
+def _first_other(column: Any, forms: list[str]) -> int:
+    for form in forms[:1]:
+        other = pc.invert(pc.match_substring_regex(column, form)).fill_null(False)
+        row = pc.index(other, True).as_py()
+        if row >= 0:
+            return int(row)
+    return int(pc.index(pc.is_valid(column), True).as_py())
+
+
+def _with_points(column: Any, decimal: str) -> Any:
+    if decimal == ".":
+        return column
+    commas = pc.match_substring_regex(column, r"^[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?$")
+    return pc.if_else(commas, pc.replace_substring(column, decimal, "."), column)
