@@ -8,24 +8,27 @@ array([1])
 True
 """
 
+from importlib import import_module
 from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
 
-from maptree.certificate import Certificate
-from maptree.diagnostics import Diagnostics
-from maptree.encoding.encoder import BinaryEncoder, IdentifierWarning
-from maptree.encoding.schema import Column
-from maptree.estimator import InterruptedWarning, TimeLimitWarning
-from maptree.map_classifier import MAPTreeClassifier
-from maptree.mcmc_classifier import MCMCTreeClassifier
-from maptree.model_file.loading import load_model
-from maptree.model_file.saving import save_model
-from maptree.progress import Progress, SamplerProgress
-from maptree.scorer import log_posterior
-from maptree.smc_classifier import SMCTreeClassifier
-from maptree.summary import PosteriorSummary
-from maptree.tables.parquet import ParquetTable, scan_parquet
-from maptree.training import HeldOutScores, TrainingSummary
-from maptree.tree import Tree
+if TYPE_CHECKING:
+    from maptree.certificate import Certificate
+    from maptree.diagnostics import Diagnostics
+    from maptree.encoding.encoder import BinaryEncoder, IdentifierWarning
+    from maptree.encoding.schema import Column
+    from maptree.estimator import InterruptedWarning, TimeLimitWarning
+    from maptree.map_classifier import MAPTreeClassifier
+    from maptree.mcmc_classifier import MCMCTreeClassifier
+    from maptree.model_file.loading import load_model
+    from maptree.model_file.saving import save_model
+    from maptree.progress import Progress, SamplerProgress
+    from maptree.scorer import log_posterior
+    from maptree.smc_classifier import SMCTreeClassifier
+    from maptree.summary import PosteriorSummary
+    from maptree.tables.parquet import ParquetTable, scan_parquet
+    from maptree.training import HeldOutScores, TrainingSummary
+    from maptree.tree import Tree
 
 __all__ = [
     "BinaryEncoder",
@@ -52,3 +55,41 @@ __all__ = [
     "scan_parquet",
 ]
 __version__ = version("maptree")
+
+# Where the names are. They are imported when they are asked for: scikit-learn and scipy take more
+# than a second, and `maptree --help` needs neither.
+_HOMES = {
+    "BinaryEncoder": "maptree.encoding.encoder",
+    "Certificate": "maptree.certificate",
+    "Column": "maptree.encoding.schema",
+    "Diagnostics": "maptree.diagnostics",
+    "HeldOutScores": "maptree.training",
+    "IdentifierWarning": "maptree.encoding.encoder",
+    "InterruptedWarning": "maptree.estimator",
+    "MAPTreeClassifier": "maptree.map_classifier",
+    "MCMCTreeClassifier": "maptree.mcmc_classifier",
+    "ParquetTable": "maptree.tables.parquet",
+    "PosteriorSummary": "maptree.summary",
+    "Progress": "maptree.progress",
+    "SMCTreeClassifier": "maptree.smc_classifier",
+    "SamplerProgress": "maptree.progress",
+    "TimeLimitWarning": "maptree.estimator",
+    "TrainingSummary": "maptree.training",
+    "Tree": "maptree.tree",
+    "load_model": "maptree.model_file.loading",
+    "log_posterior": "maptree.scorer",
+    "save_model": "maptree.model_file.saving",
+    "scan_parquet": "maptree.tables.parquet",
+}
+
+if not TYPE_CHECKING:  # so that type checkers know the names, and no others
+
+    def __getattr__(name: str) -> Any:
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(_HOMES[name]), name)
+        globals()[name] = value
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})
