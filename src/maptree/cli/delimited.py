@@ -102,8 +102,8 @@ def _explain(error: str, where: str, encoding: str) -> str:
     if ragged:
         row, expected, got = (int(group) for group in ragged.groups())
         return (
-            f"{where}, line {row:,}: {got} cells, but the header has {expected}. Mend the line; "
-            "a cell with the delimiter in it is written in quotes."
+            f"{where}, line {row:,}: {got} cell{'' if got == 1 else 's'}, but the header has "
+            f"{expected}. Mend the line; a cell with the delimiter in it is written in quotes."
         )
     if "UTF8" in error or "codec" in error:
         row_of = re.search(r"Row #(\d+)", error)

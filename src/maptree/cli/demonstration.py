@@ -41,7 +41,7 @@ def run_demo(model_path: str | None, as_json: bool) -> int:
             "A leaf gives the more probable answer, its probability with a 95% credible interval, "
             "and the number of boards n with their answers.\n"
         )
-        say(model.export_text())
+        say(model.export_text(), indent="    ")
         right = (model.predict(table) == labels).mean()
         say(f"{size_words(model)} Accuracy on these boards {right:.3f}.")
         heading("Certificate")

@@ -71,6 +71,8 @@ class Source:
 
 def read_source(path: str, format_: str | None, dialect: Dialect) -> Source:
     """Read a table; ``-`` is standard input."""
+    if path != "-":
+        _refuse_absent(Path(path))
     kind = _kind(path, format_)
     name = "standard input" if path == "-" else path
     opened = pa.BufferReader(_stdin()) if path == "-" else _open(path)
@@ -120,10 +122,6 @@ def _stdin() -> bytes:
 
 def _open(path: str) -> Any:
     file = Path(path)
-    if file.is_dir():
-        raise Refusal(f"{path} is a folder: name a file in it.")
-    if not file.exists():
-        raise Refusal(f"There is no file {path}.{_neighbours(file)}")
     try:
         if file.suffix.lower() in _COMPRESSED or not file.is_file() or not file.stat().st_size:
             return pa.BufferReader(pa.input_stream(path, compression="detect").read())
@@ -142,6 +140,13 @@ def _all_of(opened: Any, name: str) -> bytes:
 
 def _reason(error: OSError) -> str:
     return error.strerror or str(error).splitlines()[0]
+
+
+def _refuse_absent(file: Path) -> None:
+    if file.is_dir():
+        raise Refusal(f"{file} is a folder: name a file in it.")
+    if not file.exists():
+        raise Refusal(f"There is no file {file}.{_neighbours(file)}")
 
 
 def _neighbours(file: Path) -> str:

@@ -19,10 +19,11 @@ from maptree.cli.panel import Panel
 from maptree.cli.refusal import INTERRUPTED, USAGE, Refusal
 from maptree.cli.scoring import Scores, score, scores_document, scores_text
 from maptree.cli.screen import emit, heading, say
-from maptree.cli.target import Target, class_texts, read_target
+from maptree.cli.target import Target, class_numbers, class_texts, read_target
 from maptree.cli.words import certificate_words, left_out, model_document, size_words
 from maptree.map_classifier import MAPTreeClassifier
 from maptree.model_file import FORMAT
+from maptree.prior import read_rho
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,19 @@ class Settings:
         try:
             made._read_budget()
         except (ValueError, TypeError) as error:
-            raise Refusal(str(error), USAGE) from None
+            raise Refusal(_as_option(str(error)), USAGE) from None
         return made
+
+
+def _as_option(message: str) -> str:
+    """Name a parameter as the command line does.
+
+    >>> _as_option("max_depth=-1 is too small.")
+    '--max-depth -1 is too small.'
+    """
+    name, mark, rest = message.partition("=")
+    option = {"n_jobs": "jobs"}.get(name, name).replace("_", "-")
+    return f"--{option} {rest}" if mark else message
 
 
 def _seconds(text: str) -> float | None:
@@ -89,6 +101,11 @@ class Scoring:
     def __post_init__(self) -> None:
         if self.test_fraction is not None and self.cv is not None:
             raise Refusal("--test-fraction and --cv exclude each other: pass one.", USAGE)
+        if self.test_fraction is not None and not 0 < self.test_fraction < 1:
+            given = f"--test-fraction {self.test_fraction:g}"
+            raise Refusal(f"{given} is no part of the rows: pass a number like 0.2.", USAGE)
+        if self.cv is not None and self.cv < 2:
+            raise Refusal(f"--cv {self.cv}: pass 2 folds or more.", USAGE)
         if not 0 <= self.seed < 2**32:
             raise Refusal(f"--seed {self.seed}: pass a whole number from 0 to 4294967295.", USAGE)
 
@@ -124,6 +141,8 @@ def run_fit(plan: Plan, read: Callable[[], Source]) -> int:
     test_on: Rows | None = None
     if plan.scoring.test_fraction is not None:
         fit_on, test_on = split(target.labels, plan.scoring.test_fraction, plan.scoring.seed)
+    if plan.scoring.cv is not None and plan.scoring.cv > len(fit_on):
+        raise Refusal(f"--cv {plan.scoring.cv}: there are {len(fit_on)} rows. Pass fewer folds.")
     if not plan.as_json:
         _say_what_was_read(source, target)
     model = _fit(plan, table, target, fit_on, "Searching for the most probable tree")
@@ -172,6 +191,7 @@ def _prepare(plan: Plan, source: Source) -> tuple[Target, pa.Table, list[tuple[s
     drop = split_names(plan.drop, names)
     refuse_unknown(drop, names, source.name)
     target = read_target(source, plan.target, plan.positive)
+    read_rho(plan.classifier.rho, len(target.counts()))  # refused now, and not after the search
     set_aside = [(name, "dropped") for name in drop if name != plan.target]
     kept = [name for name in names if name != plan.target and name not in drop]
     table = source.typed(kept)
@@ -213,7 +233,7 @@ def _measure(
     scoring = plan.scoring
     if test_on is not None:
         labels = target.labels[test_on]
-        codes = np.array([_position(model, label) for label in labels], dtype=np.intp)
+        codes = class_numbers(labels, model.classes_)
         probabilities = model.predict_proba(table.take(test_on))
         method = f"{scoring.test_fraction:g} of the rows, seed {scoring.seed}"
         return score(probabilities, codes), method
@@ -225,11 +245,6 @@ def _measure(
 
     method = f"{scoring.cv}-fold cross-validation, seed {scoring.seed}"
     return cross_validate(fit, table, target.labels, scoring.cv, scoring.seed), method
-
-
-def _position(model: MAPTreeClassifier, label: Any) -> int:
-    found = np.flatnonzero(model.classes_ == label)
-    return int(found[0]) if len(found) else -1
 
 
 def _say_what_was_read(source: Source, target: Target) -> None:
@@ -247,7 +262,7 @@ def _say_model(model: MAPTreeClassifier, set_aside: list[tuple[str, str]]) -> No
         for name, why in without:
             say(f"  {name}: {why}", indent="    ")
     heading("The tree")
-    say(model.export_text())
+    say(model.export_text(), indent="    ")
     say(size_words(model))
     heading("Certificate")
     say(certificate_words(model.certificate_))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
 
-from maptree.cli.refusal import USAGE, Refusal
+from maptree.cli.refusal import Refusal
 from maptree.cli.scoring import Scores, score
 from maptree.map_classifier import MAPTreeClassifier
 
@@ -20,8 +20,6 @@ Fit = Callable[[Rows], MAPTreeClassifier]
 
 def split(labels: NDArray[Any], fraction: float, seed: int) -> tuple[Rows, Rows]:
     """Return the rows to fit on and the rows to hold out, with the same share of each class."""
-    if not 0 < fraction < 1:
-        raise Refusal(f"--test-fraction {fraction:g} is no part: pass a number like 0.2.", USAGE)
     held_out = round(len(labels) * fraction)
     _, counts = np.unique(labels, return_counts=True)
     if not 1 <= held_out < len(labels):
@@ -47,8 +45,6 @@ def cross_validate(
 
     None: Ctrl-C ended it.
     """
-    if not 2 <= n_folds <= len(labels):
-        raise Refusal(f"--cv {n_folds}: pass 2 or more folds, and no more than rows.", USAGE)
     classes, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
     kind = StratifiedKFold if counts.min() >= n_folds else KFold
     splitter = kind(n_splits=n_folds, shuffle=True, random_state=seed)

@@ -15,11 +15,12 @@ from maptree.cli.files import Source
 from maptree.cli.names import hint, listed
 from maptree.cli.refusal import Refusal
 
-# More different numbers than this are measurements and not classes.
-_MOST_WHOLE = 100
-_MOST_BROKEN = 20
-_MOST_SHARE = 2  # rows, at least, for every class of text where there are more than
+# So many different values are classes without further questions.
 _FEW = 20
+# More whole numbers are measurements, unless there are so many rows of each; more classes of text
+# are identifiers, unless there are so many.
+_ROWS_OF_WHOLE = 50
+_ROWS_OF_TEXT = 2
 
 
 @dataclass(frozen=True)
@@ -75,12 +76,13 @@ def _refuse_measurements(column: Any, name: str) -> None:
         pa.types.is_floating(column.type)
         and not pc.all(pc.equal(pc.floor(distinct), distinct)).as_py()
     )
-    if len(distinct) > (_MOST_BROKEN if broken else _MOST_WHOLE):
+    many = (len(column) - column.null_count) / _ROWS_OF_WHOLE
+    if len(distinct) > (_FEW if broken else max(_FEW, many)):
         raise Refusal(
             f"The target {name!r} has {len(distinct):,} different numbers, from "
             f"{pc.min(distinct)} to {pc.max(distinct)}: it looks like a measurement, and trees "
-            "here predict classes. Make a column of a few classes of it (such as below and "
-            "above a limit), or use a regression."
+            "here predict classes. Make a column of a few classes of it, such as low and high, "
+            "or use a regression."
         )
 
 
@@ -91,7 +93,7 @@ def _refuse_few_or_many(target: Target) -> None:
             f"The target {target.name!r} has one class only, {next(iter(counts))!r}: there is "
             "nothing to learn. Add rows of another class, or name another target."
         )
-    if len(counts) > max(_FEW, len(target.labels) / _MOST_SHARE):
+    if len(counts) > max(_FEW, len(target.labels) / _ROWS_OF_TEXT):
         raise Refusal(
             f"The target {target.name!r} has {len(counts):,} classes in "
             f"{len(target.labels):,} rows, such as {listed(list(counts)[:3])}: name a column "
@@ -101,17 +103,17 @@ def _refuse_few_or_many(target: Target) -> None:
 
 def _against_rest(labels: NDArray[Any], positive: str, name: str) -> NDArray[Any]:
     """Of several classes make two: this one and the others."""
-    texts = np.array([str(label) for label in np.unique(labels)], dtype=object)
+    classes, codes = np.unique(labels, return_inverse=True)
+    texts = class_texts(classes)
     if positive not in texts:
-        known = texts.tolist()
         raise Refusal(
             f"--positive {positive}: the target {name!r} has no such class. "
-            f"{hint([positive], known)}"
+            f"{hint([positive], texts)}"
         )
     if len(texts) <= 2:
         return labels
-    same = np.array([str(label) == positive for label in labels])
-    return np.where(same, positive, f"not {positive}").astype(object)
+    ours = codes == texts.index(positive)
+    return np.where(ours, positive, f"not {positive}").astype(object)
 
 
 def known_labels(source: Source, name: str, classes: NDArray[Any]) -> tuple[NDArray[Any], int]:
@@ -154,6 +156,14 @@ def _key(label: Any, classes: NDArray[Any]) -> Any:
 
 def _is_boolean(label: Any) -> bool:
     return str(label).lower() in ("true", "false", "0", "1")
+
+
+def class_numbers(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
+    """Return each label's position among the classes of a model, -1 for another."""
+    position = {label: k for k, label in enumerate(classes.tolist())}
+    distinct, codes = np.unique(labels, return_inverse=True)
+    numbers = np.array([position.get(label, -1) for label in distinct.tolist()], dtype=np.intp)
+    return numbers[codes]
 
 
 def class_texts(classes: Sequence[Any] | NDArray[Any]) -> list[str]:

@@ -70,7 +70,8 @@ def parse(content: bytes) -> Any:
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise ValueError(
-            f"it is not JSON, or cut off: {error.msg} at {place}, of {len(text):,} characters."
+            f"it is not JSON, or cut off: {error.msg.removesuffix(' at')} at {place}, of "
+            f"{len(text):,} characters."
         ) from None
 
 

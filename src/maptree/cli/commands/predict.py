@@ -56,6 +56,7 @@ def predict(
     """
     from maptree import load_model
     from maptree.cli.predictions import Wanted, emit_predictions, predictions, write
+    from maptree.cli.screen import note
 
     loaded = load_model(model)
     source = options.read_data(data, format, delimiter, encoding, missing, decimal)
@@ -67,3 +68,5 @@ def predict(
         emit_predictions(table, output)
     elif output is None:
         write(table, "-")
+    else:
+        note(f"{table.num_rows:,} predictions written to {output}.")

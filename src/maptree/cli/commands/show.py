@@ -28,7 +28,7 @@ def show(model: options.Model, json: options.Json = False) -> None:
     shares = zip(loaded.classes_, training.class_counts, strict=True)
     say("Classes: " + ", ".join(f"{label} {count:,}" for label, count in shares) + ".", indent="  ")
     heading("The tree")
-    say(loaded.export_text())
+    say(loaded.export_text(), indent="    ")
     say(size_words(loaded))
     heading("Rules")
     for rule in loaded.rules():
