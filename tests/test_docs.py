@@ -11,7 +11,8 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 
 @pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)
-def test_examples(page):
+def test_examples(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # some write files
     failed, tried = doctest.testfile(str(page), module_relative=False)
     assert tried > 0
     assert failed == 0
