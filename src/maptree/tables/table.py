@@ -130,6 +130,7 @@ def read_table(owner: Any, X: Any, *, reset: bool) -> Table:
             "X is a sparse matrix: sparse data is not supported. Pass X.toarray(), "
             "which the search packs into one bit per value."
         )
+    _refuse_records(X)
     table: Table | None = None
     if not isinstance(X, (np.ndarray, list, tuple)):
         from maptree.tables.frames import open_frame  # which needs narwhals
@@ -139,6 +140,15 @@ def read_table(owner: Any, X: Any, *, reset: bool) -> Table:
         table = _read_array(owner, X, reset)
     table.names = getattr(owner, "feature_names_in_", None)
     return table
+
+
+def _refuse_records(X: Any) -> None:
+    """Refuse tables whose columns have names but no order that scikit-learn knows of."""
+    records = isinstance(X, (list, tuple)) and len(X) > 0 and isinstance(X[0], dict)
+    structured = isinstance(X, np.ndarray) and X.dtype.names is not None
+    if isinstance(X, dict) or records or structured:
+        what = "a list of dicts" if records else "a structured array" if structured else "a dict"
+        raise TypeError(f"X is {what}: pass a data frame, such as pandas.DataFrame(X).")
 
 
 def _read_array(owner: Any, X: Any, reset: bool) -> Table:
@@ -151,10 +161,7 @@ def _read_array(owner: Any, X: Any, reset: bool) -> Table:
     if values.dtype.kind in "biuf":
         return Matrix(native(values), masked)
     if values.dtype.kind in "SV":
-        raise TypeError(
-            f"X has type {values.dtype}: decode bytes to text, and pass a structured array as a "
-            "data frame."
-        )
+        raise TypeError(f"X has type {values.dtype}: decode bytes to text.")
     return Objects(values, masked)
 
 
