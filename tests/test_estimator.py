@@ -102,6 +102,24 @@ def test_grid_search_and_pipeline():
 # What is fitted
 
 
+def test_grid_search_over_the_encoder():
+    X, y = noisy(60, 3)
+    search = GridSearchCV(
+        classifier(encoder=BinaryEncoder()), {"encoder__max_thresholds": [1, 2]}, cv=2
+    ).fit(X * 1.5, y)
+    assert search.best_params_["encoder__max_thresholds"] in (1, 2)
+    with pytest.raises(ValueError, match=r"encoder='auto' has none.*encoder=BinaryEncoder\(\)"):
+        classifier().set_params(encoder__max_thresholds=2)
+    both = classifier().set_params(encoder=BinaryEncoder(), encoder__max_thresholds=2)
+    assert both.encoder.max_thresholds == 2
+
+
+def test_names_that_do_not_fit_the_table():
+    model = classifier().fit(pd.DataFrame({"age": [20, 60]}), ["no", "yes"])
+    with pytest.raises(ValueError, match="feature_names is not equal to feature_names_in_"):
+        model.rules(["Age"])
+
+
 def test_the_reported_posterior_is_that_of_the_tree():
     for n_classes in (2, 3, 4):
         X, y = noisy(n_classes=n_classes)

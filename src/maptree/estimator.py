@@ -92,6 +92,12 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def set_params(self, **params: Any) -> Self:
         """Set parameters, as scikit-learn does."""
         refuse_class_weight(params, ValueError, type(self).__name__)
+        inside = [name for name in params if name.startswith("encoder__")]
+        if inside and not isinstance(params.get("encoder", self.encoder), BinaryEncoder):
+            raise ValueError(
+                f"{inside[0]} is a parameter of an encoder, and encoder={self.encoder!r} has none: "
+                "make the classifier with encoder=BinaryEncoder()."
+            )
         super().set_params(**params)
         return self
 
@@ -212,7 +218,10 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _words(self, feature_names: Sequence[str] | None) -> TestWords:
         check_is_fitted(self)
-        names = [str(name) for name in _check_feature_names_in(self, feature_names)]
+        try:
+            names = [str(name) for name in _check_feature_names_in(self, feature_names)]
+        except ValueError as error:  # in the words of scikit-learn's transformers
+            raise ValueError(str(error).replace("input_features", "feature_names")) from None
         if self.encoder_ is None:
             return TestWords(tuple(_plain_column(name) for name in names), names)
         return TestWords(self.encoder_.schema_, names)
