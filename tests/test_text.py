@@ -85,6 +85,15 @@ def test_rules_and_tree_of_three_classes():
     ]
 
 
+def test_of_many_classes_those_without_a_row_are_not_listed():
+    """With eight of them, as injuries in accidents have, a line would not fit any screen."""
+    rows = [[0]] * 9 + [[1]] * 9 + [[2]] * 5
+    labels = ["none"] * 9 + ["fatal"] * 8 + ["minor"] + ["severe"] * 5
+    text = MAPTreeClassifier().fit(rows, labels).export_text(["speed"])
+    assert "n = 9 (9 none)" in text
+    assert "n = 9 (8 fatal, 1 minor)" in text
+
+
 def test_words_come_from_the_data_frame():
     ages = np.repeat([20, 44, 47, 58, 63, 70], 12)
     frame = pd.DataFrame({"age": ages, "member": np.tile([0, 1], 36)})

@@ -13,6 +13,8 @@ from maptree.leaf_probabilities import credible_interval, posterior_mean
 from maptree.tree import Tree
 
 LEVEL = 0.95
+# With more classes than this, those without a row in a leaf are not listed there.
+_FEW = 3
 
 
 @dataclass(frozen=True)
@@ -82,4 +84,5 @@ class TreeText:
 
     def _counts(self, node: int) -> str:
         pairs = zip(self.tree.counts[node], self.classes, strict=True)
-        return ", ".join(f"{count} {name}" for count, name in pairs)
+        few = len(self.classes) <= _FEW
+        return ", ".join(f"{count} {name}" for count, name in pairs if few or count > 0)
