@@ -320,6 +320,23 @@ def test_report():
     assert kinds == ["number", "constant", "constant", "category", "category", "number"]
 
 
+def test_text_that_reads_as_numbers_is_pointed_out():
+    """A single ? in a file makes a column of numbers one of text, and its values categories."""
+    numbers = [f"{i / 8}" for i in range(30)]
+    frame = pd.DataFrame(
+        {
+            "few": ["1", "2", "?", "3", "2"] * 6,
+            "many": ["?", *numbers[1:]],
+            "words": ["1", "n/a", "?"] * 10,
+            "two": ["1", "?"] * 15,
+        }
+    )
+    with pytest.warns(IdentifierWarning, match=r"many.*reads as numbers but for \?: convert it"):
+        notes = [column.note for column in BinaryEncoder().fit(frame).schema_]
+    assert "reads as numbers but for ?: convert it for thresholds, ? to missing" in notes[0]
+    assert notes[2:] == ["", "the other value is 1"]
+
+
 def test_dates_are_compared_by_day_and_datetimes_by_time():
     days = pd.to_datetime(["2021-03-01", "2021-03-05", "2021-03-09"])
     encoder = BinaryEncoder().fit(pd.DataFrame({"joined": days}))

@@ -71,7 +71,8 @@ def _with_categories(column: Column, chosen: Chosen) -> Column:
         return _constant(column, category_text(chosen.categories[0]))
     if chosen.identifier:
         what = f"{chosen.n_seen:,} different values in {chosen.n_rows:,} rows, like an identifier"
-        return replace(column, kind="identifier", note=f"{what}: {_what_is_left(column)}")
+        note = "; ".join(filter(None, (f"{what}: {_what_is_left(column)}", chosen.note)))
+        return replace(column, kind="identifier", note=note)
     return replace(column, categories=chosen.categories, note=chosen.note)
 
 
