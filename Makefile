@@ -11,6 +11,7 @@
 #   make paper   the paper's experiments on all systems, figures and report in build/paper
 #                (experiments/README.md); BUDGET=full FAMILY=speed SETS="vote lymph" JOBS=4 DASK=tcp://...
 #   make peers   only the environment of the systems that we are compared with
+#   make gallery three real tables beside other systems, written to docs/examples (15 minutes)
 #   make dist    an sdist and a wheel, tried in an empty environment
 #   make clean   remove everything that was made
 
@@ -32,7 +33,7 @@ FAMILY ?= all
 BUDGET ?= quick
 RESULTS ?= build/paper
 
-.PHONY: demo test test-core test-threads test-system lint format fuzz dist bench paper peers clean
+.PHONY: demo test test-core test-threads test-system lint format fuzz dist bench paper peers gallery clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built
@@ -68,6 +69,11 @@ $(VENV)/.system: $(VENV)/.build tests/system/install.sh pyproject.toml
 
 $(VENV)/.experiments: $(VENV)/.build pyproject.toml
 	$(PIP_INSTALL) $(call GROUP,experiments)
+	touch $@
+
+$(VENV)/.gallery: $(VENV)/.build pyproject.toml
+	$(PIP_INSTALL) $(call GROUP,gallery)
+	$(PIP_INSTALL) --no-deps $(call GROUP,gallery-data)
 	touch $@
 
 $(VENV)/.lint: $(VENV)/.build pyproject.toml
@@ -141,6 +147,9 @@ $(PEERS)/.built: $(PEERS)/.packages $(CORE) CMakeLists.txt pyproject.toml
 	$(PEERS_INSTALL) --constraint experiments/peers.txt --no-build-isolation \
 	  -Cbuild-dir=build/peers -e .
 	touch $@
+
+gallery: $(VENV)/.built $(VENV)/.gallery
+	PYTHONPATH=. $(BIN)/python docs/examples/gallery.py $(ARGS)
 
 clean:
 	rm -rf $(VENV) $(PEERS) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
