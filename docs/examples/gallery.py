@@ -1,16 +1,20 @@
-"""Tell all cases, and write their pages and the overview. ``make gallery`` runs it."""
+"""Tell the cases, and write their pages and the overview. ``make gallery`` tells all."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import adult
 import breast_cancer
 import penguins
+from comparison import Score
 from experiments.machine import commit, machine, versions
 from page import HEADER, Page, lines, table
 
@@ -27,7 +31,8 @@ _INTRODUCTION = """
     """
 _READING = """
     Accuracy and log loss are means over held-out folds, with their standard deviation; each page
-    says how they were made. The size of a model is what somebody has to read to follow it: the
+    says how they were made, on which machine and when, and [results.json](results.json) has every
+    fold. The size of a model is what somebody has to read to follow it: the
     leaves of its trees, or the functions that an EBM adds up.
 
     Each page is what its script says. `make gallery` runs all three and writes these pages; for
@@ -36,42 +41,47 @@ _READING = """
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Tell the cases, and write what they say."""
+    """Tell the cases, and write what they say; the scores of the others are kept."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", choices=list(CASES), action="append", help="tell one case")
     parser.add_argument("--rows", type=int, help="use so many rows of each table, for a trial")
     parser.add_argument("--out", type=Path, default=HERE, help="folder for the pages")
     options = parser.parse_args(arguments)
     options.out.mkdir(parents=True, exist_ok=True)
-    made = facts(options.rows)
-    pages = {}
-    for name, case in CASES.items():
-        page, started = Page(), time.perf_counter()
-        case.story(page, options.rows)
-        seconds = time.perf_counter() - started
-        page.say(f"[The script]({name}.py) took {seconds:,.0f} s. {made}")
+    kept = options.out / "results.json"
+    results = json.loads(kept.read_text()) if kept.exists() else {}
+    for name in options.only or CASES:
+        page, started = Page(), time.process_time()
+        CASES[name].story(page, options.rows)
+        made = facts(options.rows, time.process_time() - started)
+        page.say(f"Told by [{name}.py]({name}.py). {made}")
         (options.out / f"{name}.md").write_text(str(page))
-        pages[name] = page
-    (options.out / "README.md").write_text(str(overview(pages, made)))
+        results[name] = {"made": made, "scores": [asdict(score) for score in page.scores]}
+        kept.write_text(json.dumps(results, indent=1) + "\n")
+    (options.out / "README.md").write_text(str(overview(results)))
 
 
-def facts(rows: int | None) -> str:
+def facts(rows: int | None, seconds: float) -> str:
     """Say when, where and with what the figures were made."""
     used = ", ".join(f"{name} {number}" for name, number in versions(PACKAGES).items())
-    trial = f" A trial on {rows} rows of each table." if rows else ""
-    return f"Made on {datetime.now(UTC):%Y-%m-%d}: {machine()}; commit {commit()}; {used}.{trial}"
+    trial = f" A trial on {rows} rows." if rows else ""
+    return (
+        f"Made on {datetime.now(UTC):%Y-%m-%d} in {seconds / 60:.1f} minutes of processor time: "
+        f"{machine()}; commit {commit()}; {used}.{trial}"
+    )
 
 
-def overview(pages: Mapping[str, Page], made: str) -> Page:
+def overview(results: Mapping[str, Mapping[str, Any]]) -> Page:
     """Return the gallery's front page."""
     front = Page()
     front.say(_INTRODUCTION)
     rows = []
-    for name, page in pages.items():
+    for name in filter(results.__contains__, CASES):
+        scores = [Score(**score) for score in results[name]["scores"]]
         link = f"[{name.replace('_', ' ')}]({name}.md)"
-        rows += [[link if i == 0 else "", *line] for i, line in enumerate(lines(page.scores))]
+        rows += [[link if i == 0 else "", *line] for i, line in enumerate(lines(scores))]
     front.add(table(["case", *HEADER], rows, words=2))
     front.say(_READING)
-    front.say(made)
     return front
 
 
