@@ -94,6 +94,14 @@ def test_of_many_classes_those_without_a_row_are_not_listed():
     assert "n = 9 (8 fatal, 1 minor)" in text
 
 
+@pytest.mark.parametrize("labels", [[0, 1], [-1.0, 1.0], ["0", "1"]])
+def test_labels_that_are_numbers_are_told_from_the_numbers_beside_them(labels):
+    model = MAPTreeClassifier().fit([[20], [60]] * 6, labels * 6)
+    low, high = (f"class {label}" for label in labels)
+    assert model.rules(["age"])[0] == f"age <= 40  ->  {low} 0.77 [0.50, 0.96], n = 6"
+    assert f"n = 6 (6 {low}, 0 {high})" in model.export_text(["age"])
+
+
 def test_words_come_from_the_data_frame():
     ages = np.repeat([20, 44, 47, 58, 63, 70], 12)
     frame = pd.DataFrame({"age": ages, "member": np.tile([0, 1], 36)})
@@ -117,5 +125,5 @@ def test_names_for_a_table_without_them():
 
 def test_a_lone_leaf():
     model = MAPTreeClassifier().fit([[3], [3]], [1, 1])
-    assert model.rules() == ["always  ->  1 1.00 [1.00, 1.00], n = 2"]
-    assert model.export_text() == "1 1.00 [1.00, 1.00], n = 2 (2 1)"
+    assert model.rules() == ["always  ->  class 1 1.00 [1.00, 1.00], n = 2"]
+    assert model.export_text() == "class 1 1.00 [1.00, 1.00], n = 2 (2 class 1)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ from maptree.tree import Tree
 LEVEL = 0.95
 # With more classes than this, those without a row in a leaf are not listed there.
 _FEW = 3
+_NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
 
 @dataclass(frozen=True)
@@ -80,9 +82,17 @@ class TreeText:
         mean = posterior_mean(counts, self.rho)[0]
         k = int(np.argmax(mean))
         low, high = credible_interval(counts, self.rho, LEVEL)[0, k]
-        return f"{self.classes[k]} {mean[k]:.2f} [{low:.2f}, {high:.2f}], n = {counts.sum()}"
+        return f"{self._name(k)} {mean[k]:.2f} [{low:.2f}, {high:.2f}], n = {counts.sum()}"
 
     def _counts(self, node: int) -> str:
-        pairs = zip(self.tree.counts[node], self.classes, strict=True)
         few = len(self.classes) <= _FEW
-        return ", ".join(f"{count} {name}" for count, name in pairs if few or count > 0)
+        return ", ".join(
+            f"{count} {self._name(k)}"
+            for k, count in enumerate(self.tree.counts[node])
+            if few or count > 0
+        )
+
+    def _name(self, k: int) -> str:
+        """Call a class by its label; a number by itself would run into the numbers beside it."""
+        label = self.classes[k]
+        return f"class {label}" if _NUMBER.fullmatch(label) else label
