@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from importlib.util import find_spec
 from types import SimpleNamespace
 
@@ -59,6 +61,9 @@ def test_every_case_tells_its_story(capsys):
         assert "Log posterior" in text
         assert f"| random forest, {comparison.N_TREES} trees |" in text
         assert {score.unit for score in page.scores} == {"leaves"}
+        assert json.dumps(
+            [asdict(score) for score in page.scores]
+        )  # numbers of Python, all of them
 
 
 @pytest.mark.parametrize(

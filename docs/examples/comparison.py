@@ -150,7 +150,8 @@ def compare(
                 seconds = time.process_time() - started
                 model, known = fitted.model, y.iloc[test]
                 accuracy, loss = judge(model.predict_proba(X.iloc[test]), model.classes_, known)
-                score = Score(fitted.name, accuracy, loss, fitted.size, fitted.unit, seconds)
+                size = int(fitted.size)  # some are numpy's, which JSON does not know
+                score = Score(fitted.name, accuracy, loss, size, fitted.unit, seconds)
                 scores.append(score)
     return scores
 
