@@ -15,7 +15,7 @@ import adult
 import breast_cancer
 import penguins
 from comparison import Score
-from experiments.machine import commit, machine, versions
+from experiments.machine import machine, versions
 from page import HEADER, Page, lines, table
 
 HERE = Path(__file__).parent
@@ -67,7 +67,7 @@ def facts(rows: int | None, seconds: float) -> str:
     trial = f" A trial on {rows} rows." if rows else ""
     return (
         f"Made on {datetime.now(UTC):%Y-%m-%d} in {seconds / 60:.1f} minutes of processor time: "
-        f"{machine()}; commit {commit()}; {used}.{trial}"
+        f"{machine()}; {used}.{trial}"
     )
 
 
