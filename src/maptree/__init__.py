@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from maptree.mcmc_classifier import MCMCTreeClassifier
     from maptree.model_file.loading import load_model
     from maptree.model_file.saving import save_model
+    from maptree.plot import plot_search, plot_tree
     from maptree.progress import Progress, SamplerProgress
+    from maptree.report import write_report
     from maptree.scorer import log_posterior
     from maptree.smc_classifier import SMCTreeClassifier
     from maptree.summary import PosteriorSummary
@@ -51,8 +53,11 @@ __all__ = [
     "__version__",
     "load_model",
     "log_posterior",
+    "plot_search",
+    "plot_tree",
     "save_model",
     "scan_parquet",
+    "write_report",
 ]
 __version__ = version("maptree")
 
@@ -78,8 +83,11 @@ _HOMES = {
     "Tree": "maptree.tree",
     "load_model": "maptree.model_file.loading",
     "log_posterior": "maptree.scorer",
+    "plot_search": "maptree.plot",
+    "plot_tree": "maptree.plot",
     "save_model": "maptree.model_file.saving",
     "scan_parquet": "maptree.tables.parquet",
+    "write_report": "maptree.report",
 }
 
 if not TYPE_CHECKING:  # so that type checkers know the names, and no others

@@ -20,11 +20,12 @@ from maptree.export.methods import ExportMixin
 from maptree.leaf_probabilities import credible_interval, posterior_mean
 from maptree.limits import max_expansions, memory_limit, n_threads, time_limit, whole_number
 from maptree.progress import Progress, ProgressLine
+from maptree.report.mixin import ReportMixin
 from maptree.search import Budget, find_tree
 from maptree.training import TrainingSummary
 
 
-class MAPTreeClassifier(ExportMixin, TreeClassifier):
+class MAPTreeClassifier(ExportMixin, ReportMixin, TreeClassifier):
     r"""The decision tree with the highest posterior probability, and proof of it.
 
     The prior is that of Bayesian CART: a node at depth d splits with probability

@@ -1,0 +1,162 @@
+"""What a picture of a fitted tree shows: of each node the test, counts and probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+
+from maptree.drawing.colours import class_colours
+from maptree.drawing.layout import Children, Places, place
+from maptree.drawing.short_text import distinct, isolate
+from maptree.encoding.schema import Column
+from maptree.encoding.wording import Answered, TestWords
+from maptree.leaf_probabilities import credible_interval, posterior_mean
+from maptree.text import LEVEL
+
+# Characters of a name, a category or a label; longer ones are cut in the middle.
+LONGEST = 60
+
+
+@dataclass(frozen=True)
+class NodeView:
+    """One node. ``name`` + ``rest`` is the test in words; both are empty at a leaf."""
+
+    parent: int
+    children: Children
+    depth: int
+    name: str
+    rest: str
+    side: str  # of the parent's test: "yes", "no" or "no / missing"
+    rule: str  # what holds for all rows that come here
+    test: int  # -1 at a leaf
+    counts: NDArray[np.int64]
+    mean: NDArray[np.float64]
+    interval: NDArray[np.float64]  # (classes, 2)
+
+    @property
+    def n(self) -> int:
+        """Number of training rows."""
+        return int(self.counts.sum())
+
+    @property
+    def best(self) -> int:
+        """The most probable class; of equals the first."""
+        return int(np.argmax(self.mean))
+
+    @property
+    def estimate(self) -> str:
+        """The probability of the most probable class and its interval."""
+        low, high = self.interval[self.best]
+        return f"{self.mean[self.best]:.2f} [{low:.2f}, {high:.2f}]"
+
+
+@dataclass(frozen=True)
+class TreeView:
+    """A fitted tree as pictures show it, all names visible and short.
+
+    ``nodes`` are in the order of the tree's arrays, ``order`` is that of reading: a node, then all
+    of its yes branch, then all of its no branch.
+    """
+
+    nodes: list[NodeView]
+    order: list[int]
+    words: TestWords
+    classes: list[str]
+    colours: list[int]  # by class, positions in the palette
+    full: dict[str, str]  # what was cut, as it was
+
+    def title(self, node: NodeView) -> str:
+        """Return what a box says first: the test, or a leaf's class."""
+        return node.name + node.rest or self.classes[node.best]
+
+    def place(self) -> Places:
+        """Return where the boxes stand."""
+        return place(
+            [node.children for node in self.nodes],
+            [node.depth for node in self.nodes],
+            [self.title(node) for node in self.nodes],
+        )
+
+    @property
+    def leaves(self) -> list[NodeView]:
+        """The leaves in the order of reading."""
+        return [self.nodes[i] for i in self.order if self.nodes[i].children is None]
+
+
+def view_tree(
+    classifier: Any, feature_names: Sequence[str] | None = None, isolated: bool = False
+) -> TreeView:
+    """Return the view of a fitted classifier's ``tree_``.
+
+    ``isolated`` marks names that run from right to left, for what understands such marks.
+    """
+    check_is_fitted(classifier, "tree_")
+    tree, rho = classifier.tree_, classifier.rho_
+    words, full = _short_words(classifier, feature_names, isolated)
+    labels = [str(label) for label in classifier.classes_]
+    classes = distinct(labels, LONGEST)
+    full |= _cut(labels, classes)
+    mean, interval = posterior_mean(tree.counts, rho), credible_interval(tree.counts, rho, LEVEL)
+    nodes: dict[int, NodeView] = {}
+    stack: list[tuple[int, int, list[Answered], str]] = [(0, -1, [], "")]
+    while stack:
+        node, parent, path, side = stack.pop()
+        test = int(tree.feature[node])
+        name = rest = ""
+        children: Children = None
+        if test >= 0:
+            name, rest = _name_and_rest(words, test)
+            children = int(tree.right[node]), int(tree.left[node])
+            stack.append((children[1], node, [*path, (test, False)], _no(words, test, path)))
+            stack.append((children[0], node, [*path, (test, True)], "yes"))
+        nodes[node] = NodeView(
+            parent, children, len(path), name, rest, side, words.condition(path), test,
+            tree.counts[node], mean[node], interval[node],
+        )  # fmt: skip
+    in_order = [nodes[i] for i in range(tree.node_count)]
+    colours = class_colours(tree.counts[0])
+    return TreeView(in_order, list(nodes), words, classes, colours, full)
+
+
+def _short_words(
+    classifier: Any, feature_names: Sequence[str] | None, isolated: bool
+) -> tuple[TestWords, dict[str, str]]:
+    """Return the words of the tests with short names and categories, and the long ones."""
+    given = [str(name) for name in _check_feature_names_in(classifier, feature_names)]
+    names = distinct(given, LONGEST)
+    full = _cut(given, names)
+    if isolated:
+        names = [isolate(name) for name in names]
+    encoder = classifier.encoder_
+    if encoder is None:
+        return TestWords(tuple(Column(n, "boolean", "", categories=(0, 1)) for n in names)), full
+    schema = []
+    for column, name in zip(encoder.schema_, names, strict=True):
+        categories = column.categories
+        if any(isinstance(category, str) for category in categories):
+            long = [str(category) for category in categories]
+            categories = tuple(distinct(long, LONGEST))
+            full |= _cut(long, categories)
+        schema.append(replace(column, name=name, categories=categories))
+    return TestWords(tuple(schema)), full
+
+
+def _cut(texts: Sequence[str], shown: Sequence[Any]) -> dict[str, str]:
+    return {short: text for text, short in zip(texts, shown, strict=True) if short != text}
+
+
+def _name_and_rest(words: TestWords, test: int) -> tuple[str, str]:
+    """Part a test into the column's name and what is asked of it, so that a name can be cut."""
+    text, name = words.test(test), words.name(int(words.columns[test]))
+    return (name, text[len(name) :]) if text.startswith(name) else ("", text)
+
+
+def _no(words: TestWords, test: int, path: list[Answered]) -> str:
+    """Name the branch of the noes; missing values may be among them."""
+    missing = words.condition([(test, False)], given=path).endswith(" or missing")
+    return "no / missing" if missing else "no"

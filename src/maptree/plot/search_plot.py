@@ -1,0 +1,80 @@
+"""How a search went, drawn by matplotlib."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from maptree.drawing.colours import PALETTE
+from maptree.drawing.search_view import headline, seconds_text, view_search
+from maptree.plot.pyplot import import_pyplot
+
+
+def plot_search(classifier: Any, ax: Any = None) -> Any:
+    """Draw the log posterior of the best tree, and the bound on every tree's, against time.
+
+    The gap between the two is shaded, and the title says what is proved. Time is on a logarithmic
+    scale where it spans more than a factor of 30. A sampler has no bound, so there is none. A
+    classifier without a trace shows how its search ended.
+
+    Parameters
+    ----------
+    classifier : fitted MAPTreeClassifier, MCMCTreeClassifier or SMCTreeClassifier
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from maptree import MAPTreeClassifier, plot_search
+    >>> model = MAPTreeClassifier().fit([[25.0], [31.0], [47.0], [60.0]] * 5, [0, 0, 1, 1] * 5)
+    >>> plot_search(model).get_title()  # doctest: +ELLIPSIS
+    'Proved: no tree is more probable (... s)'
+    """
+    check_is_fitted(classifier, "tree_")
+    plt = import_pyplot()
+    view = view_search(classifier)
+    if view is None:
+        raise ValueError(
+            f"{type(classifier).__name__} has neither trace_ nor certificate_: there is nothing "
+            "to draw. Fit it again, or store it with its trace."
+        )
+    if ax is None:
+        _, ax = plt.subplots(figsize=(7.0, 3.6), layout="constrained")
+    style: dict[str, Any] = {"marker": "o", "markersize": 3} if len(view.seconds) == 1 else {}
+    if view.bound is not None:
+        ax.step(
+            view.seconds,
+            view.bound,
+            where="post",
+            color=PALETTE[1],
+            label="bound on every tree",
+            **style,
+        )
+        ax.fill_between(
+            view.seconds,
+            view.best,
+            view.bound,
+            step="post",
+            color=PALETTE[1],
+            alpha=0.15,
+            label="gap",
+        )
+    ax.step(view.seconds, view.best, where="post", color=PALETTE[0], label="best tree", **style)
+    if view.log_time:
+        ax.set_xscale("log")
+    ax.set(xlabel="seconds", ylabel="log posterior (nats)")
+    ax.margins(x=0.02, y=0.08)
+    ax.grid(alpha=0.25)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(loc="best", frameon=False)
+    certificate = getattr(classifier, "certificate_", None)
+    if certificate is not None:
+        ax.set_title(
+            f"{headline(certificate)} ({seconds_text(certificate.seconds)})", fontsize="medium"
+        )
+    return ax

@@ -1,0 +1,71 @@
+// The form: one field for every column that the tree asks about.
+
+// By kind: the type of the input, how its text is read, and what is said when that fails.
+const INPUTS = {
+  number: ["text", null, "This is no number. Write 1234.5, or leave it empty."],
+  date: ["date", readDate, "This is no date."],
+  datetime: ["datetime-local", readDatetime, "This is no date with a time."],
+  time: ["time", readTime, "This is no time of day."],
+  duration: ["text", readDuration, "This is no duration. Write 2:30:00, or 1 d 2:30:00."],
+};
+
+function make(tag, attributes = {}, ...content) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...content);
+  return element;
+}
+
+class Field {
+  constructor(spec, number) {
+    this.spec = spec;
+    const id = `field-${number}`;
+    this.control = spec.kind === "options" ? this.makeSelect() : this.makeInput();
+    this.control.id = id;
+    this.control.setAttribute("aria-describedby", `${id}-error`);
+    this.error = make("p", { class: "error", id: `${id}-error`, hidden: "" });
+    const label = make("label", { for: id }, make("bdi", {}, spec.name));
+    if (spec.utc) label.append(" ", make("span", { class: "note" }, "in UTC"));
+    this.element = make("div", { class: "field" }, label, this.control, this.error);
+  }
+
+  makeSelect() {
+    const { options, other, missing } = this.spec;
+    const select = make("select");
+    if (missing) select.append(make("option", { value: "" }, "missing"));
+    options.forEach((name, i) => select.append(make("option", { value: i }, name)));
+    if (other) select.append(make("option", { value: options.length }, "any other value"));
+    return select;
+  }
+
+  makeInput() {
+    const input = make("input", { type: INPUTS[this.spec.kind][0], placeholder: "missing" });
+    if (this.spec.step) input.step = this.spec.step;
+    if (this.spec.kind === "number") input.inputMode = "decimal";
+    return input;
+  }
+
+  // The value; null where it is missing, undefined where it makes no sense.
+  read() {
+    const text = this.control.value.trim();
+    const { kind } = this.spec;
+    let value = null;
+    if (kind === "options") value = text === "" ? null : Number(text);
+    else if (this.control.validity.badInput) value = undefined;
+    else if (kind === "number") value = text === "" ? null : readNumber(text, this.spec.decimal);
+    else value = text === "" ? null : INPUTS[kind][1](text);
+    this.complain(value === undefined ? INPUTS[kind][2] : "");
+    return value;
+  }
+
+  complain(words) {
+    this.error.textContent = words;
+    this.error.hidden = words === "";
+    this.control.setAttribute("aria-invalid", words !== "");
+  }
+
+  clear() {
+    this.control.value = this.spec.kind === "options" && !this.spec.missing ? "0" : "";
+    this.complain("");
+  }
+}

@@ -1,0 +1,101 @@
+// Puts the parts to work. Everything that came from the table is set as text, never as markup.
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const tree = new TreeWidget(data, data.size);
+new WhatIf(data, tree);
+
+for (const element of document.querySelectorAll("#theme, .tools, #what-if, .with-script")) element.hidden = false;
+tree.fit(0.85);
+
+// Light and dark
+const theme = document.getElementById("theme");
+let dark = matchMedia("(prefers-color-scheme: dark)").matches;
+const showTheme = () => {
+  theme.setAttribute("aria-pressed", dark);
+};
+theme.addEventListener("click", () => {
+  dark = !dark;
+  document.documentElement.dataset.theme = dark ? "dark" : "light";
+  showTheme();
+});
+showTheme();
+
+// Zoom
+const viewport = tree.viewport;
+const onClick = (id, action) => document.getElementById(id).addEventListener("click", action);
+onClick("zoom-in", () => tree.zoom(1.25));
+onClick("zoom-out", () => tree.zoom(0.8));
+onClick("zoom-fit", () => tree.fit());
+onClick("fold-all", () => tree.foldAll(true));
+onClick("unfold-all", () => tree.foldAll(false));
+viewport.addEventListener("wheel", (event) => {
+  if (!event.ctrlKey && !viewport.contains(document.activeElement)) return;
+  event.preventDefault();
+  const box = viewport.getBoundingClientRect();
+  tree.zoom(Math.exp(-event.deltaY / 500), event.clientX - box.left, event.clientY - box.top);
+}, { passive: false });
+viewport.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const factor = { "+": 1.25, "=": 1.25, "-": 0.8 }[event.key];
+  if (factor) tree.zoom(factor);
+  else if (event.key === "0") tree.fit();
+  else if (event.key === "Escape") hideTip();
+  else if (event.target.closest("[data-node]")) tree.onKey(event);
+});
+
+// Drag to move, click to fold: a press that moved is no click.
+let drag = null;
+viewport.addEventListener("pointerdown", (event) => {
+  if (event.pointerType !== "mouse" || event.button !== 0) return;
+  drag = { x: event.clientX, y: event.clientY, left: viewport.scrollLeft, top: viewport.scrollTop, moved: false };
+});
+window.addEventListener("pointermove", (event) => {
+  if (!drag) return;
+  const [x, y] = [event.clientX - drag.x, event.clientY - drag.y];
+  drag.moved ||= Math.hypot(x, y) > 5;
+  if (!drag.moved) return;
+  viewport.classList.add("dragged");
+  viewport.scrollTo(drag.left - x, drag.top - y);
+});
+window.addEventListener("pointerup", () => {
+  viewport.classList.remove("dragged");
+  setTimeout(() => { drag = null; });
+});
+viewport.addEventListener("click", (event) => {
+  const group = event.target.closest("[data-node]");
+  if (!group || drag?.moved) return;
+  const node = Number(group.dataset.node);
+  tree.focus(node);
+  tree.toggle(node);
+});
+
+// The note on a box: the rule that leads there, and how many rows of each class came
+const tip = document.getElementById("tip");
+function showTip(group) {
+  const { rule, counts } = data.nodes[Number(group.dataset.node)];
+  const rows = counts.map((count, k) => [count, data.classes[k]]).filter(([count]) => count > 0);
+  rows.sort((a, b) => b[0] - a[0]);
+  const shown = rows.slice(0, 8).map(([count, name]) => make("tr", {},
+    make("td", {}, make("bdi", {}, name)), make("td", {}, `${count.toLocaleString("en")} rows`)));
+  tip.replaceChildren(make("p", {}, rule === "always" ? "All rows" : rule), make("table", {}, ...shown));
+  if (rows.length > 8) tip.append(make("p", {}, `and ${rows.length - 8} more classes`));
+  tip.hidden = false;
+  const section = tip.parentElement.getBoundingClientRect();
+  const box = group.querySelector(".box").getBoundingClientRect();
+  const left = Math.min(Math.max(0, box.left - section.left), section.width - tip.offsetWidth);
+  tip.style.left = `${Math.max(0, left)}px`;
+  tip.style.top = `${box.bottom - section.top + 6}px`;
+}
+function hideTip() {
+  tip.hidden = true;
+}
+for (const group of tree.groups.values()) {
+  group.addEventListener("pointerenter", () => showTip(group));
+  group.addEventListener("pointerleave", hideTip);
+  group.addEventListener("focus", () => {
+    tree.setCurrent(Number(group.dataset.node));
+    showTip(group);
+  });
+  group.addEventListener("blur", hideTip);
+}
+viewport.addEventListener("scroll", hideTip);

@@ -1,0 +1,231 @@
+// The tree: folding, zooming, walking with keys, and a note on what the pointer or focus is on.
+
+// Rows of the nodes, as drawing/layout.py computes them: subtrees as close as they can be.
+function tidy(order, childrenOf) {
+  const offset = new Map();
+  const outline = new Map(); // [tops, bottoms] by level, relative to the node
+  const join = (near, far, apart) => [
+    0, ...near.map((row) => row - apart / 2), ...far.slice(near.length).map((row) => row + apart / 2),
+  ];
+  const flip = (rows) => rows.map((row) => -row);
+  for (const node of [...order].reverse()) {
+    const children = childrenOf(node);
+    if (!children) {
+      outline.set(node, [[0], [0]]);
+      continue;
+    }
+    const [[tops, upper], [lower, bottoms]] = children.map((child) => outline.get(child));
+    const levels = Math.min(upper.length, lower.length);
+    let apart = -Infinity;
+    for (let level = 0; level < levels; level++) apart = Math.max(apart, upper[level] - lower[level] + 1);
+    offset.set(children[0], -apart / 2);
+    offset.set(children[1], apart / 2);
+    outline.set(node, [join(tops, lower, apart), flip(join(flip(bottoms), flip(upper), apart))]);
+  }
+  const rows = new Map([[order[0], 0]]);
+  for (const node of order) {
+    for (const child of childrenOf(node) ?? []) rows.set(child, rows.get(node) + offset.get(child));
+  }
+  const least = Math.min(...rows.values());
+  for (const [node, row] of rows) rows.set(node, row - least);
+  return rows;
+}
+
+class TreeWidget {
+  constructor(data, size) {
+    this.data = data;
+    this.size = size;
+    this.svg = document.querySelector("svg.tree");
+    this.viewport = document.getElementById("viewport");
+    this.groups = new Map([...this.svg.querySelectorAll("[data-node]")].map((g) => [Number(g.dataset.node), g]));
+    this.edges = new Map([...this.svg.querySelectorAll("[data-edge]")].map((e) => [Number(e.dataset.edge), e]));
+    this.parent = new Map();
+    data.nodes.forEach((node, i) => node.children?.forEach((child) => this.parent.set(child, i)));
+    this.folded = new Set();
+    this.scale = 1;
+    this.current = 0;
+    this.describe();
+    this.draw();
+  }
+
+  children(node) {
+    return this.folded.has(node) ? null : this.data.nodes[node].children;
+  }
+
+  visible() {
+    const hidden = new Set();
+    return this.data.order.filter((node) => {
+      const parent = this.parent.get(node);
+      if (parent !== undefined && (hidden.has(parent) || this.folded.has(parent))) hidden.add(node);
+      return !hidden.has(node);
+    });
+  }
+
+  leavesBelow(node) {
+    const children = this.data.nodes[node].children;
+    return children ? children.reduce((sum, child) => sum + this.leavesBelow(child), 0) : 1;
+  }
+
+  // Roles and names, for screen readers and keys. Without a script the picture is only a picture.
+  describe() {
+    this.svg.setAttribute("role", "tree");
+    const { nodes, classes, estimates } = this.data;
+    for (const [i, group] of this.groups) {
+      const node = nodes[i];
+      const rows = node.counts.reduce((sum, count) => sum + count, 0);
+      const known = node.estimates.map((e) => estimates[e]);
+      const best = known.reduce((top, e, k) => (e[0] > known[top][0] ? k : top), 0);
+      const [mean, low, high] = known[best].map((p) => p.toFixed(2));
+      const side = node.side ? `${node.side}: ` : "";
+      const asks = node.children ? `${node.title}? Most probable: ${classes[best]}` : classes[best];
+      group.setAttribute("role", "treeitem");
+      group.setAttribute("aria-label", `${side}${asks}, ${mean}, between ${low} and ${high}; ${rows} rows`);
+      group.setAttribute("tabindex", i === this.current ? "0" : "-1");
+    }
+    for (const edge of this.edges.values()) edge.setAttribute("aria-hidden", "true");
+  }
+
+  draw() {
+    const shown = this.visible();
+    const rows = tidy(shown, (node) => this.children(node));
+    const { box, height, columnGap, rowGap, margin } = this.size;
+    const depth = new Map();
+    const at = new Map();
+    for (const node of shown) {
+      depth.set(node, (depth.get(this.parent.get(node)) ?? -1) + 1);
+      at.set(node, [margin + depth.get(node) * (box + columnGap), margin + rows.get(node) * (height + rowGap)]);
+    }
+    for (const [node, group] of this.groups) {
+      group.toggleAttribute("hidden", !at.has(node));
+      this.edges.get(node)?.toggleAttribute("hidden", !at.has(node));
+      if (!at.has(node)) continue;
+      const [x, y] = at.get(node);
+      group.setAttribute("transform", `translate(${x} ${y})`);
+      group.setAttribute("aria-level", depth.get(node) + 1);
+      this.showFold(node, group);
+      const from = at.get(this.parent.get(node));
+      if (!from) continue;
+      const [startX, startY, endY] = [from[0] + box, from[1] + height / 2, y + height / 2];
+      const bend = startX + columnGap * 0.4;
+      this.edges.get(node).setAttribute("d",
+        `M${startX} ${startY}C${bend} ${startY} ${startX} ${endY} ${bend} ${endY}H${x}`);
+    }
+    this.width = Math.max(...[...at.values()].map(([x]) => x)) + box + margin;
+    this.height = Math.max(...[...at.values()].map(([, y]) => y)) + height + margin;
+    this.svg.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
+    this.at = at;
+    this.resize();
+  }
+
+  // Say at the right end of a box how many leaves are folded away.
+  showFold(node, group) {
+    if (!this.data.nodes[node].children) return;
+    const folded = this.folded.has(node);
+    group.setAttribute("aria-expanded", !folded);
+    let count = group.querySelector(".count");
+    if (!count) {
+      count = document.createElementNS("http://www.w3.org/2000/svg", "text");
+      count.setAttribute("class", "count");
+      count.setAttribute("x", this.size.box + 5);
+      count.setAttribute("y", this.size.height / 2 + 4);
+      group.append(count);
+    }
+    count.textContent = folded ? `+${this.leavesBelow(node)} leaves` : "";
+  }
+
+  resize() {
+    this.svg.setAttribute("width", this.width * this.scale);
+    this.svg.setAttribute("height", this.height * this.scale);
+  }
+
+  // Zoom by a factor; the point of the viewport that is given stays where it is.
+  zoom(factor, x = this.viewport.clientWidth / 2, y = this.viewport.clientHeight / 2) {
+    const scale = Math.min(4, Math.max(0.1, this.scale * factor));
+    const { scrollLeft, scrollTop } = this.viewport;
+    const grown = scale / this.scale;
+    this.scale = scale;
+    this.resize();
+    this.viewport.scrollTo((scrollLeft + x) * grown - x, (scrollTop + y) * grown - y);
+  }
+
+  // Show all of the tree, but no smaller or larger than that.
+  fit(least = 0.1) {
+    const room = [this.viewport.clientWidth / this.width, (window.innerHeight * 0.7) / this.height];
+    this.scale = Math.min(1, Math.max(least, Math.min(...room)));
+    this.resize();
+    this.reveal(0);
+  }
+
+  toggle(node) {
+    if (!this.data.nodes[node].children) return;
+    if (!this.folded.delete(node)) this.folded.add(node);
+    this.draw();
+    this.reveal(node);
+  }
+
+  foldAll(fold) {
+    this.folded = new Set(fold ? this.data.nodes.flatMap((node, i) => (node.children ? [i] : [])) : []);
+    this.draw();
+    this.setCurrent(0);
+    this.reveal(0);
+  }
+
+  // Scroll the viewport, and not the page, so that a box is seen.
+  reveal(node, smooth = false) {
+    const [x, y] = this.at.get(node);
+    const { clientWidth, clientHeight } = this.viewport;
+    const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.viewport.scrollTo({
+      left: node === 0 ? 0 : (x + this.size.box) * this.scale - clientWidth * 0.8,
+      top: (y + this.size.height / 2) * this.scale - clientHeight / 2,
+      behavior: smooth && !calm ? "smooth" : "auto",
+    });
+  }
+
+  setCurrent(node) {
+    this.groups.get(this.current).setAttribute("tabindex", "-1");
+    this.current = node;
+    this.groups.get(node).setAttribute("tabindex", "0");
+  }
+
+  focus(node) {
+    this.setCurrent(node);
+    this.groups.get(node).focus({ preventScroll: true });
+    this.reveal(node);
+  }
+
+  // Light up the way of a case; null puts the light out.
+  light(path) {
+    for (const node of path ?? []) this.folded.delete(node);
+    if (path) this.draw();
+    this.svg.classList.toggle("asked", path !== null);
+    for (const [node, group] of this.groups) {
+      const lit = path !== null && path.includes(node);
+      group.classList.toggle("lit", lit);
+      this.edges.get(node)?.classList.toggle("lit", lit);
+    }
+    if (path) this.reveal(path.at(-1), true);
+  }
+
+  // Walk as in any tree of a screen reader: right goes deeper, left goes back.
+  onKey(event) {
+    const shown = this.visible();
+    const at = shown.indexOf(this.current);
+    const children = this.children(this.current);
+    const steps = {
+      ArrowDown: () => shown[at + 1],
+      ArrowUp: () => shown[at - 1],
+      Home: () => shown[0],
+      End: () => shown.at(-1),
+      ArrowRight: () => (this.folded.has(this.current) ? this.toggle(this.current) : children?.[0]),
+      ArrowLeft: () => (children ? this.toggle(this.current) : this.parent.get(this.current)),
+      Enter: () => this.toggle(this.current),
+      " ": () => this.toggle(this.current),
+    };
+    const step = steps[event.key];
+    if (!step || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    const next = step();
+    if (next !== undefined) this.focus(next);
+  }
+}

@@ -1,0 +1,107 @@
+"""A tree as SVG: still for notebooks and for readers without scripts, else moved by a script."""
+
+from __future__ import annotations
+
+from maptree.drawing import layout as at
+from maptree.drawing.colours import OTHERS, PALETTE, bar
+from maptree.drawing.layout import Places
+from maptree.drawing.short_text import fit, shorten
+from maptree.drawing.tree_view import NodeView, TreeView
+from maptree.report.markup import text
+
+# Letters that are not bold are narrower than text_width takes them for.
+_SMALL_ROOM = 1.1
+
+
+def tree_svg(view: TreeView) -> str:
+    """Return the SVG element."""
+    places = view.place()
+    leaves = len(view.leaves)
+    lines = [
+        f'<svg class="tree" xmlns="http://www.w3.org/2000/svg" role="img" '
+        f'aria-label="Decision tree with {leaves} {"leaf" if leaves == 1 else "leaves"}" '
+        f'width="{places.width:.0f}" height="{places.height:.0f}" '
+        f'viewBox="0 0 {places.width:.0f} {places.height:.0f}">'
+    ]
+    lines += [_edge(view, places, node) for node in view.order if view.nodes[node].parent >= 0]
+    lines += [_node(view, places, node) for node in view.order]
+    return "\n".join([*lines, "</svg>"])
+
+
+def _edge(view: TreeView, places: Places, number: int) -> str:
+    """Draw the way to a node; the page's script computes the same curve."""
+    parent = view.nodes[number].parent
+    x, y = places.x[parent] + places.box, places.y[parent] + at.BOX_HEIGHT / 2
+    end_y, bend = places.y[number] + at.BOX_HEIGHT / 2, x + at.COLUMN_GAP * 0.4
+    return (
+        f'<path class="edge" data-edge="{number}" '
+        f'd="M{x:g} {y:g}C{bend:g} {y:g} {x:g} {end_y:g} {bend:g} {end_y:g}H{places.x[number]:g}"/>'
+    )
+
+
+def _node(view: TreeView, places: Places, number: int) -> str:
+    node, room = view.nodes[number], places.bar
+    kind = "inner" if node.children else "leaf"
+    parts = [
+        f'<g class="node {kind}" data-node="{number}" '
+        f'transform="translate({places.x[number]:g} {places.y[number]:g})">'
+        f'<rect class="box" width="{places.box:g}" height="{at.BOX_HEIGHT:g}" rx="5"/>'
+    ]
+    if node.children is None:
+        colour = view.colours[node.best]
+        parts.append(f'<rect class="k{colour}" width="5" height="{at.BOX_HEIGHT:g}" rx="2"/>')
+    for colour, start, end in bar(node.mean, node.best, view.colours):
+        parts.append(
+            f'<rect class="k{colour}" x="{at.INSET + start * room:.1f}" y="{at.BAR_TOP:g}" '
+            f'width="{(end - start) * room:.1f}" height="{at.BAR_HEIGHT:g}"/>'
+        )
+    low, high = at.INSET + node.interval[node.best] * room
+    parts.append(
+        f'<path class="whisker" d="M{low:.1f} {at.WHISKER - 2:g}v4m0-2H{high:.1f}m0-2v4"/>'
+        f'<text class="title" x="{at.INSET:g}" y="{at.TITLE_BASELINE:g}">'
+        f"{text(_title(view, node, room))}</text>"
+        f'<text class="small" x="{at.INSET:g}" y="{at.SMALL_BASELINE:g}">'
+        f"{text(_small(view, node, room))}</text>"
+    )
+    if node.side:
+        y = at.BOX_HEIGHT / 2 + (-4 if node.side == "yes" else 12)
+        parts.append(f'<text class="small side" x="-5" y="{y:g}">{node.side}</text>')
+    return "".join([*parts, "</g>"])
+
+
+def _title(view: TreeView, node: NodeView, room: float) -> str:
+    if node.children is None:
+        return fit(view.classes[node.best], "", room / at.TITLE_SIZE)
+    return fit(node.name, node.rest, room / at.TITLE_SIZE)
+
+
+def _small(view: TreeView, node: NodeView, room: float) -> str:
+    head, tail = node.estimate, f", n = {node.n:,}"
+    if node.children is not None:
+        head, tail = view.classes[node.best], f" {node.mean[node.best]:.2f}, n = {node.n:,}"
+    return fit(head, tail, room / at.SMALL_SIZE * _SMALL_ROOM)
+
+
+def legend(view: TreeView) -> str:
+    """Return the list of classes and their colours."""
+    entries = [
+        (colour, shorten(label, 40))
+        for label, colour in zip(view.classes, view.colours, strict=True)
+        if colour != OTHERS
+    ]
+    grey = view.colours.count(OTHERS)
+    if grey:
+        entries.append((OTHERS, "1 other class" if grey == 1 else f"{grey} other classes"))
+    items = [
+        f'<li><span class="swatch k{colour}"></span><bdi>{text(name)}</bdi></li>'
+        for colour, name in entries
+    ]
+    return f'<ul class="legend">{"".join(items)}</ul>'
+
+
+def palette_css() -> str:
+    """Return the colours as style rules, for shapes and for boxes."""
+    return "\n".join(
+        f".k{number} {{ fill: {colour}; background-color: {colour}; }}"
+        for number, colour in enumerate(PALETTE)
+    )

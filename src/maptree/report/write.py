@@ -1,0 +1,204 @@
+"""The report: one HTML file with all that is known about a fitted tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maptree.drawing.search_view import headline, view_search
+from maptree.drawing.short_text import shorten, visible
+from maptree.drawing.tree_view import TreeView, view_tree
+from maptree.report.case_form import page_data
+from maptree.report.charts import calibration_chart, search_chart
+from maptree.report.held_out import HeldOut, score
+from maptree.report.markup import data, fingerprint, piece, text
+from maptree.report.plain_words import certificate_words
+from maptree.report.tree_svg import legend, palette_css, tree_svg
+
+_SCRIPTS = ("exact.js", "fields.js", "tree.js", "what_if.js", "page.js")
+# Characters of a name that was cut, in the list of those; and of a rule, which may list categories.
+_LONGEST_NAME, _LONGEST_RULE = 500, 1200
+# Steps of the search in the chart; more cannot be seen.
+_MOST_STEPS = 400
+
+
+def write_report(
+    classifier: Any,
+    path: str | PathLike[str],
+    X: Any = None,
+    y: Any = None,
+    feature_names: Sequence[str] | None = None,
+    title: str | None = None,
+) -> None:
+    """Write a fitted ``MAPTreeClassifier`` as one HTML file that needs no network.
+
+    The page shows the tree, which can be zoomed and folded; a form for a case, whose way through
+    the tree lights up with the answer and its credible interval; the rules, to be printed; how
+    the search went and what is proved.
+
+    Parameters
+    ----------
+    classifier : fitted MAPTreeClassifier
+    path : str or path
+        The file to write.
+    X, y : table and labels, optional
+        Rows that were not used for fitting: the page then shows how well the tree does on them.
+    feature_names : sequence of str, optional
+        Names of the columns if the table had none.
+    title : str, optional
+        The heading of the page.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from maptree import MAPTreeClassifier, write_report
+    >>> model = MAPTreeClassifier().fit([[25.0], [31.0], [47.0], [60.0]] * 5, [0, 0, 1, 1] * 5)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_report(model, Path(folder) / "tree.html", feature_names=["age"])
+    ...     (Path(folder) / "tree.html").read_text(encoding="utf-8")[:15]
+    '<!doctype html>'
+    """
+    page = report_html(classifier, X, y, feature_names, title)
+    Path(path).write_text(page, encoding="utf-8", newline="\n")
+
+
+def report_html(
+    classifier: Any,
+    X: Any = None,
+    y: Any = None,
+    feature_names: Sequence[str] | None = None,
+    title: str | None = None,
+) -> str:
+    """Return the text of the report."""
+    if (X is None) != (y is None):
+        raise ValueError("X and y belong together: pass both, or neither.")
+    view = view_tree(classifier, feature_names, isolated=True)
+    held_out = None if X is None else score(classifier, X, y)
+    style = f"{piece('page.css')}\n{piece('tree.css')}\n{palette_css()}"
+    script = "\n".join(piece(name) for name in _SCRIPTS)
+    heading = "Decision tree" if title is None else shorten(visible(title), 200)
+    values = page_data(view, missing=classifier.encoder_ is not None)
+    return Template(piece("page.html")).substitute(
+        style_hash=fingerprint(style),
+        script_hash=fingerprint(script),
+        style=style,
+        script=script,
+        title=text(heading),
+        summary=_summary(view),
+        tree=tree_svg(view),
+        legend=legend(view),
+        rules=_rules(view),
+        certificate="".join(f"<p>{text(words)}</p>" for words in certificate_words(classifier)),
+        verdict=_verdict(classifier),
+        search=_search(classifier),
+        held_out="" if held_out is None else _held_out(view, held_out),
+        names=_names(view),
+        data=data(values),
+    )
+
+
+def _summary(view: TreeView) -> str:
+    root, leaves = view.nodes[0], len(view.leaves)
+    asked = {int(view.words.columns[node.test]) for node in view.nodes if node.test >= 0}
+    return (
+        f"{_count(leaves, 'leaf', 'leaves')}, {_count(len(asked), 'column')} asked, "
+        f"{_count(len(view.classes), 'class', 'classes')}, fitted to {_count(root.n, 'row')}."
+    )
+
+
+def _count(n: int, one: str, many: str | None = None) -> str:
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def _verdict(classifier: Any) -> str:
+    certificate = getattr(classifier, "certificate_", None)
+    if certificate is None:
+        return ""
+    proved = "proved" if certificate.optimal else "open"
+    return f'<p class="verdict {proved}">{text(headline(certificate))}.</p>'
+
+
+def _rules(view: TreeView) -> str:
+    rows = [
+        f'<tr><td class="rule">{text(shorten(leaf.rule, _LONGEST_RULE))}</td>'
+        f'<td class="label"><span class="swatch k{view.colours[leaf.best]}"></span>'
+        f"<bdi>{text(view.classes[leaf.best])}</bdi></td>"
+        f"<td>{leaf.mean[leaf.best]:.2f}</td>"
+        f"<td>{leaf.interval[leaf.best][0]:.2f} to {leaf.interval[leaf.best][1]:.2f}</td>"
+        f"<td>{leaf.n:,}</td></tr>"
+        for leaf in view.leaves
+    ]
+    return "\n".join(rows)
+
+
+def _search(classifier: Any) -> str:
+    view = view_search(classifier)
+    if view is None:
+        return ""
+    every = -(-len(view.seconds) // _MOST_STEPS)
+    if every > 1:
+        view = view.thin(every)
+    words = f"Log posterior of the best tree: {_from_to(view.best)}"
+    if view.bound is not None:
+        words += f"; bound on every tree: {_from_to(view.bound)}"
+    return (
+        f'<figure>{search_chart(view, words + ".")}<figcaption><span class="key best"></span> best '
+        'tree so far, <span class="key bound"></span> no tree can be above this; proved where the '
+        "two meet.</figcaption></figure>"
+    )
+
+
+def _from_to(values: NDArray[np.float64]) -> str:
+    return f"{values[0]:.1f} at first, {values[-1]:.1f} at the end"
+
+
+def _held_out(view: TreeView, held: HeldOut) -> str:
+    groups = [f"said {g.said:.2f}, right {g.right:.2f} of {g.n:,}" for g in held.groups]
+    words = f"How often answers were right, against their probability: {'; '.join(groups)}."
+    return Template(piece("held_out.html")).substitute(
+        n=f"{held.n:,}",
+        accuracy=f"{held.accuracy:.3f}",
+        majority=f"{held.majority:.3f}",
+        log_loss=f"{held.log_loss:.3f}",
+        prior_log_loss=f"{held.prior_log_loss:.3f}",
+        calibration=calibration_chart(held.groups, words),
+        confusion=_confusion(view, held),
+    )
+
+
+def _confusion(view: TreeView, held: HeldOut) -> str:
+    names = ["others" if k < 0 else shorten(view.classes[k], 24) for k in held.classes]
+    head = "".join(f'<th scope="col"><bdi>{text(name)}</bdi></th>' for name in names)
+    rows = []
+    for i, name in enumerate(names):
+        total = max(1, int(held.confusion[i].sum()))
+        cells = "".join(
+            f'<td class="{"right " if i == j else ""}heat{round(4 * count / total)}">{count:,}</td>'
+            for j, count in enumerate(held.confusion[i])
+        )
+        rows.append(f'<tr><th scope="row"><bdi>{text(name)}</bdi></th>{cells}</tr>')
+    return f"<thead><tr><td></td>{head}</tr></thead><tbody>{''.join(rows)}</tbody>"
+
+
+def _names(view: TreeView) -> str:
+    """List the names that were cut and that the page shows."""
+    shown = " ".join([*(node.rule for node in view.nodes), *view.classes])
+    cut = [(short, long) for short, long in view.full.items() if short in shown]
+    if not cut:
+        return ""
+    items = [
+        f"<dt><bdi>{text(short)}</bdi></dt><dd><bdi>{text(_start(long))}</bdi></dd>"
+        for short, long in cut
+    ]
+    return f"<section><h2>Names in full</h2><dl>{''.join(items)}</dl></section>"
+
+
+def _start(name: str) -> str:
+    return shorten(visible(name), _LONGEST_NAME)
