@@ -17,12 +17,12 @@ PALETTE = (
     "#56B4E9",
     "#D55E00",
     "#F0E442",
-    "#999999",
+    "#BBBBBB",
 )
 OTHERS = len(PALETTE) - 1
 
 # Parts of a bar that are narrower than this join the grey rest.
-_LEAST = 0.01
+_LEAST = 0.02
 
 
 def class_colours(counts: NDArray[np.int64]) -> list[int]:

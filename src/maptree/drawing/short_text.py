@@ -67,7 +67,7 @@ def text_width(text: str) -> float:
     """Return about how wide a text is, in units of its size, in bold letters of a wide font.
 
     >>> round(text_width("age <= 45.5"), 2)
-    6.45
+    6.95
     """
     return sum(map(_letter_width, text))
 
@@ -83,18 +83,18 @@ def _letter_width(letter: str) -> float:
 
 
 def fit(head: str, tail: str, room: float, width: Callable[[str], float] = text_width) -> str:
-    """Return head + tail, cut to fit the room: the head first, down to half of it, then the tail.
+    """Return head + tail, cut to fit the room: the head first, down to a third, then the tail.
 
     The head is the name of a column and the tail the rest of the test, which is worth more.
 
     >>> fit("temperature", " <= 45.5", 14, width=len)
     'tempe… <= 45.5'
     >>> fit("temperature", " = very high", 14, width=len)
-    'temper… = very…'
+    'tem… = very h…'
     """
     if width(head + tail) <= room:
         return head + tail
-    head = _cut(head, max(room - width(tail), room / 2), width)
+    head = _cut(head, max(room - width(tail), room / 3), width)
     return head + _cut(tail, room - width(head), width)
 
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from maptree.drawing.colours import class_colours
 from maptree.drawing.layout import Children, Places, place
-from maptree.drawing.short_text import distinct, isolate
+from maptree.drawing.short_text import distinct, isolate, shorten
 from maptree.encoding.schema import Column
 from maptree.encoding.wording import Answered, TestWords
 from maptree.leaf_probabilities import credible_interval, posterior_mean
@@ -20,6 +20,8 @@ from maptree.text import LEVEL
 
 # Characters of a name, a category or a label; longer ones are cut in the middle.
 LONGEST = 60
+# Characters of a rule, which may list dozens of categories.
+_LONGEST_RULE = 1200
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,7 @@ class TreeView:
     words: TestWords
     classes: list[str]
     colours: list[int]  # by class, positions in the palette
+    rho: NDArray[np.float64]
     full: dict[str, str]  # what was cut, as it was
 
     def title(self, node: NodeView) -> str:
@@ -115,12 +118,13 @@ def view_tree(
             stack.append((children[1], node, [*path, (test, False)], _no(words, test, path)))
             stack.append((children[0], node, [*path, (test, True)], "yes"))
         nodes[node] = NodeView(
-            parent, children, len(path), name, rest, side, words.condition(path), test,
+            parent, children, len(path), name, rest, side,
+            shorten(words.condition(path), _LONGEST_RULE), test,
             tree.counts[node], mean[node], interval[node],
         )  # fmt: skip
     in_order = [nodes[i] for i in range(tree.node_count)]
     colours = class_colours(tree.counts[0])
-    return TreeView(in_order, list(nodes), words, classes, colours, full)
+    return TreeView(in_order, list(nodes), words, classes, colours, rho, full)
 
 
 def _short_words(

@@ -21,8 +21,8 @@ from maptree.encoding.value_text import category_text
 from maptree.tables.clock import SECOND
 from maptree.tables.exact import floor_to
 
-# Digits of a probability after the point in the page's data.
-_DIGITS = 9
+# Digits after the point of the ends of an interval.
+_DIGITS = 6
 _CLOCK = ("datetime", "time", "duration")
 
 
@@ -32,13 +32,14 @@ def page_data(view: TreeView, missing: bool) -> dict[str, Any]:
     ``missing`` tells whether values may be missing at all.
     """
     tests, schema = all_tests(view.words.schema), view.words.schema
-    columns = sorted({int(view.words.columns[n.test]) for n in view.nodes if n.test >= 0})
+    # In the order in which the tree asks: what decides most comes first.
+    inner = sorted((node for node in view.nodes if node.test >= 0), key=lambda node: node.depth)
+    columns = list(dict.fromkeys(int(view.words.columns[node.test]) for node in inner))
     field_of = {column: i for i, column in enumerate(columns)}
-    estimates: dict[tuple[float, float, float], int] = {}
+    intervals: dict[tuple[float, ...], int] = {}
     nodes = []
     for node in view.nodes:
-        triples = zip(node.mean, node.interval[:, 0], node.interval[:, 1], strict=True)
-        known = [tuple(round(float(number), _DIGITS) for number in triple) for triple in triples]
+        ends = [tuple(round(end, _DIGITS) for end in pair) for pair in node.interval.tolist()]
         asked = None
         if node.test >= 0:
             column = int(view.words.columns[node.test])
@@ -47,17 +48,16 @@ def page_data(view: TreeView, missing: bool) -> dict[str, Any]:
             {
                 "children": node.children,
                 "test": asked,
-                "title": view.title(node),
-                "side": node.side,
-                "rule": node.rule,
+                "rule": node.rule if node.children else None,  # the table of rules has the rest
                 "counts": node.counts.tolist(),
-                "estimates": [estimates.setdefault(t, len(estimates)) for t in known],  # type: ignore[arg-type]
+                "intervals": [intervals.setdefault(pair, len(intervals)) for pair in ends],
             }
         )
     return {
         "nodes": nodes,
         "order": view.order,
-        "estimates": list(estimates),
+        "intervals": list(intervals),
+        "rho": view.rho.tolist(),
         "classes": view.classes,
         "colours": view.colours,
         "size": {
@@ -74,6 +74,7 @@ def page_data(view: TreeView, missing: bool) -> dict[str, Any]:
 def _field(column: Column, name: str, missing: bool) -> dict[str, Any]:
     """Describe what a reader can enter for a column."""
     field: dict[str, Any] = {"name": name, "kind": column.kind, "missing": missing}
+    field["seenMissing"] = column.has_missing
     if column.kind in ("boolean", "category", "ordered"):
         options = [category_text(category) for category in column.categories]
         return field | {"kind": "options", "options": options, "other": column.kind != "boolean"}
@@ -83,9 +84,17 @@ def _field(column: Column, name: str, missing: bool) -> dict[str, Any]:
         decimal = any(isinstance(threshold, Decimal) for threshold in column.thresholds)
         return field | {"decimal": decimal or "decimal" in column.dtype.lower()}
     if column.kind in _CLOCK:
-        whole = all(int(threshold) % SECOND == 0 for threshold in column.thresholds)
-        return field | {"step": "1" if whole else "0.001", "utc": column.zone is not None}
+        return field | {"step": _step(column), "utc": column.zone is not None}
     return field
+
+
+def _step(column: Column) -> str | None:
+    """Return the step in seconds of a browser's input for times; None: it takes none so fine."""
+    steps = (SECOND, "1"), (SECOND // 1000, "0.001")
+    for step, seconds in steps:
+        if all(int(threshold) % step == 0 for threshold in column.thresholds):
+            return seconds
+    return None
 
 
 def _question(column: Column, test: Test) -> dict[str, Any]:

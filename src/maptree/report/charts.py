@@ -10,7 +10,7 @@ from maptree.report.held_out import Group
 from maptree.report.markup import text
 
 _WIDTH, _HEIGHT = 520.0, 300.0
-_LEFT, _RIGHT, _TOP, _BOTTOM = 64.0, 14.0, 14.0, 46.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 76.0, 14.0, 14.0, 46.0
 
 Scale = Callable[[float], float]
 

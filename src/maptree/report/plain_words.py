@@ -13,6 +13,7 @@ _STOPPED = {
     "expansion_limit": "it had done the number of steps that was allowed",
     "interrupted": "somebody stopped it",
 }
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def certificate_words(classifier: Any) -> list[str]:
@@ -71,9 +72,10 @@ def _times(gap: float) -> str:
     """Write e to the power of the gap.
 
     >>> _times(0.4), _times(4.0), _times(55.7)
-    ('1.5 times', '55 times', '10^25 times')
+    ('1.5 times', '55 times', '10²⁵ times')
     """
     if gap < math.log(1e6):
         times = math.exp(gap)
         return f"{times:.1f} times" if times < 10 else f"{times:,.0f} times"
-    return f"10^{math.ceil(gap / math.log(10)):d} times"
+    exponent = str(math.ceil(gap / math.log(10)))
+    return f"10{exponent.translate(_RAISED)} times"

@@ -33,39 +33,34 @@ def _edge(view: TreeView, places: Places, number: int) -> str:
     parent = view.nodes[number].parent
     x, y = places.x[parent] + places.box, places.y[parent] + at.BOX_HEIGHT / 2
     end_y, bend = places.y[number] + at.BOX_HEIGHT / 2, x + at.COLUMN_GAP * 0.4
-    return (
-        f'<path class="edge" data-edge="{number}" '
-        f'd="M{x:g} {y:g}C{bend:g} {y:g} {x:g} {end_y:g} {bend:g} {end_y:g}H{places.x[number]:g}"/>'
-    )
+    curve = f"M{x:g} {y:g}C{bend:g} {y:g} {x:g} {end_y:g} {bend:g} {end_y:g}H{places.x[number]:g}"
+    return f'<path data-e="{number}" d="{curve}"/>'
 
 
 def _node(view: TreeView, places: Places, number: int) -> str:
+    """Draw a box with what is in it. Bars are thick lines, which take the fewest letters."""
     node, room = view.nodes[number], places.bar
-    kind = "inner" if node.children else "leaf"
+    left, middle = at.INSET, at.BAR_TOP + at.BAR_HEIGHT / 2
     parts = [
-        f'<g class="node {kind}" data-node="{number}" '
-        f'transform="translate({places.x[number]:g} {places.y[number]:g})">'
-        f'<rect class="box" width="{places.box:g}" height="{at.BOX_HEIGHT:g}" rx="5"/>'
+        f'<g data-n="{number}" transform="translate({places.x[number]:g} {places.y[number]:g})">'
+        f'<rect width="{places.box:g}" height="{at.BOX_HEIGHT:g}" rx="5"/>'
     ]
     if node.children is None:
         colour = view.colours[node.best]
-        parts.append(f'<rect class="k{colour}" width="5" height="{at.BOX_HEIGHT:g}" rx="2"/>')
+        parts.append(f'<path class="stripe k{colour}" d="M3 1v{at.BOX_HEIGHT - 2:g}"/>')
     for colour, start, end in bar(node.mean, node.best, view.colours):
-        parts.append(
-            f'<rect class="k{colour}" x="{at.INSET + start * room:.1f}" y="{at.BAR_TOP:g}" '
-            f'width="{(end - start) * room:.1f}" height="{at.BAR_HEIGHT:g}"/>'
-        )
-    low, high = at.INSET + node.interval[node.best] * room
+        first, last = round(left + start * room), round(left + end * room)
+        parts.append(f'<path class="k{colour}" d="M{first} {middle:g}H{last}"/>')
+    low, high = left + node.interval[node.best] * room
     parts.append(
-        f'<path class="whisker" d="M{low:.1f} {at.WHISKER - 2:g}v4m0-2H{high:.1f}m0-2v4"/>'
-        f'<text class="title" x="{at.INSET:g}" y="{at.TITLE_BASELINE:g}">'
-        f"{text(_title(view, node, room))}</text>"
-        f'<text class="small" x="{at.INSET:g}" y="{at.SMALL_BASELINE:g}">'
+        f'<path class="w" d="M{low:.1f} {at.WHISKER - 2:g}v4m0-2H{high:.1f}m0-2v4"/>'
+        f'<text x="{left:g}" y="{at.TITLE_BASELINE:g}">{text(_title(view, node, room))}</text>'
+        f'<text class="s" x="{left:g}" y="{at.SMALL_BASELINE:g}">'
         f"{text(_small(view, node, room))}</text>"
     )
     if node.side:
         y = at.BOX_HEIGHT / 2 + (-4 if node.side == "yes" else 12)
-        parts.append(f'<text class="small side" x="-5" y="{y:g}">{node.side}</text>')
+        parts.append(f'<text class="s e" x="-5" y="{y:g}">{node.side}</text>')
     return "".join([*parts, "</g>"])
 
 
@@ -100,8 +95,8 @@ def legend(view: TreeView) -> str:
 
 
 def palette_css() -> str:
-    """Return the colours as style rules, for shapes and for boxes."""
+    """Return the colours as style rules, for lines and for boxes."""
     return "\n".join(
-        f".k{number} {{ fill: {colour}; background-color: {colour}; }}"
+        f".k{number} {{ stroke: {colour}; background-color: {colour}; }}"
         for number, colour in enumerate(PALETTE)
     )

@@ -22,8 +22,10 @@ from maptree.report.plain_words import certificate_words
 from maptree.report.tree_svg import legend, palette_css, tree_svg
 
 _SCRIPTS = ("exact.js", "fields.js", "tree.js", "what_if.js", "page.js")
-# Characters of a name that was cut, in the list of those; and of a rule, which may list categories.
-_LONGEST_NAME, _LONGEST_RULE = 500, 1200
+# Characters of a name that was cut, in the list of those.
+_LONGEST_NAME = 500
+# Wider trees cannot be read on paper.
+_WIDEST_PRINT = 1500
 # Steps of the search in the chart; more cannot be seen.
 _MOST_STEPS = 400
 
@@ -93,6 +95,7 @@ def report_html(
         title=text(heading),
         summary=_summary(view),
         tree=tree_svg(view),
+        large=" large" if view.place().width > _WIDEST_PRINT else "",
         legend=legend(view),
         rules=_rules(view),
         certificate="".join(f"<p>{text(words)}</p>" for words in certificate_words(classifier)),
@@ -126,16 +129,25 @@ def _verdict(classifier: Any) -> str:
 
 
 def _rules(view: TreeView) -> str:
-    rows = [
-        f'<tr><td class="rule">{text(shorten(leaf.rule, _LONGEST_RULE))}</td>'
-        f'<td class="label"><span class="swatch k{view.colours[leaf.best]}"></span>'
-        f"<bdi>{text(view.classes[leaf.best])}</bdi></td>"
-        f"<td>{leaf.mean[leaf.best]:.2f}</td>"
-        f"<td>{leaf.interval[leaf.best][0]:.2f} to {leaf.interval[leaf.best][1]:.2f}</td>"
-        f"<td>{leaf.n:,}</td></tr>"
-        for leaf in view.leaves
-    ]
+    rows = []
+    for number in view.order:
+        leaf = view.nodes[number]
+        if leaf.children is None:
+            low, high = leaf.interval[leaf.best]
+            rows.append(
+                f'<tr data-leaf="{number}"><td class="rule">{text(leaf.rule)}</td>'
+                f'<td class="label">{_tag(view, leaf.best)}</td>'
+                f"<td>{leaf.mean[leaf.best]:.2f}</td>"
+                f"<td>{low:.2f} to {high:.2f}</td>"
+                f"<td>{leaf.n:,}</td></tr>"
+            )
     return "\n".join(rows)
+
+
+def _tag(view: TreeView, k: int) -> str:
+    """Return a class with its colour."""
+    swatch = f'<span class="swatch k{view.colours[k]}"></span>'
+    return f'<span class="tag">{swatch}<bdi>{text(view.classes[k])}</bdi></span>'
 
 
 def _search(classifier: Any) -> str:

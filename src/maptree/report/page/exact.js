@@ -54,7 +54,7 @@ function readClock(text) {
 const DAY = 86400000000000n;
 
 function readDatetime(text) {
-  const [date, clock] = text.split("T");
+  const [date, clock] = text.split(/[T ]/);
   const days = readDate(date);
   const time = clock === undefined ? undefined : readClock(clock);
   return days === undefined || time === undefined ? undefined : BigInt(days) * DAY + time;

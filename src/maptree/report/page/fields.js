@@ -38,10 +38,14 @@ class Field {
     return select;
   }
 
+  // Inputs for times take milliseconds at best; where thresholds are finer it is text.
   makeInput() {
-    const input = make("input", { type: INPUTS[this.spec.kind][0], placeholder: "missing" });
-    if (this.spec.step) input.step = this.spec.step;
-    if (this.spec.kind === "number") input.inputMode = "decimal";
+    const { kind, step } = this.spec;
+    const fine = step === null;
+    const input = make("input", { type: fine ? "text" : INPUTS[kind][0], placeholder: "missing" });
+    if (fine && kind === "datetime") input.placeholder = "missing, or 2021-03-04 12:30:00.000001";
+    if (step) input.step = step;
+    if (kind === "number") input.inputMode = "decimal";
     return input;
   }
 

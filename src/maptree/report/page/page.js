@@ -1,6 +1,9 @@
 // Puts the parts to work. Everything that came from the table is set as text, never as markup.
 
 const data = JSON.parse(document.getElementById("data").textContent);
+for (const row of document.querySelectorAll("[data-leaf]")) {
+  data.nodes[Number(row.dataset.leaf)].rule = row.querySelector(".rule").textContent;
+}
 const tree = new TreeWidget(data, data.size);
 new WhatIf(data, tree);
 
@@ -10,9 +13,7 @@ tree.fit(0.85);
 // Light and dark
 const theme = document.getElementById("theme");
 let dark = matchMedia("(prefers-color-scheme: dark)").matches;
-const showTheme = () => {
-  theme.setAttribute("aria-pressed", dark);
-};
+const showTheme = () => theme.setAttribute("aria-pressed", dark);
 theme.addEventListener("click", () => {
   dark = !dark;
   document.documentElement.dataset.theme = dark ? "dark" : "light";
@@ -40,7 +41,8 @@ viewport.addEventListener("keydown", (event) => {
   if (factor) tree.zoom(factor);
   else if (event.key === "0") tree.fit();
   else if (event.key === "Escape") hideTip();
-  else if (event.target.closest("[data-node]")) tree.onKey(event);
+  else if (event.target.closest("[data-n]")) tree.onKey(event);
+  placeTip();
 });
 
 // Drag to move, click to fold: a press that moved is no click.
@@ -62,17 +64,19 @@ window.addEventListener("pointerup", () => {
   setTimeout(() => { drag = null; });
 });
 viewport.addEventListener("click", (event) => {
-  const group = event.target.closest("[data-node]");
+  const group = event.target.closest("[data-n]");
   if (!group || drag?.moved) return;
-  const node = Number(group.dataset.node);
+  const node = Number(group.dataset.n);
   tree.focus(node);
   tree.toggle(node);
 });
 
 // The note on a box: the rule that leads there, and how many rows of each class came
 const tip = document.getElementById("tip");
+let noted = null; // the box that the note is about
 function showTip(group) {
-  const { rule, counts } = data.nodes[Number(group.dataset.node)];
+  noted = group;
+  const { rule, counts } = data.nodes[Number(group.dataset.n)];
   const rows = counts.map((count, k) => [count, data.classes[k]]).filter(([count]) => count > 0);
   rows.sort((a, b) => b[0] - a[0]);
   const shown = rows.slice(0, 8).map(([count, name]) => make("tr", {},
@@ -80,22 +84,27 @@ function showTip(group) {
   tip.replaceChildren(make("p", {}, rule === "always" ? "All rows" : rule), make("table", {}, ...shown));
   if (rows.length > 8) tip.append(make("p", {}, `and ${rows.length - 8} more classes`));
   tip.hidden = false;
+  placeTip();
+}
+function placeTip() {
+  if (!noted) return;
   const section = tip.parentElement.getBoundingClientRect();
-  const box = group.querySelector(".box").getBoundingClientRect();
+  const box = noted.querySelector("rect").getBoundingClientRect();
   const left = Math.min(Math.max(0, box.left - section.left), section.width - tip.offsetWidth);
   tip.style.left = `${Math.max(0, left)}px`;
   tip.style.top = `${box.bottom - section.top + 6}px`;
 }
 function hideTip() {
+  noted = null;
   tip.hidden = true;
 }
 for (const group of tree.groups.values()) {
   group.addEventListener("pointerenter", () => showTip(group));
   group.addEventListener("pointerleave", hideTip);
   group.addEventListener("focus", () => {
-    tree.setCurrent(Number(group.dataset.node));
+    tree.setCurrent(Number(group.dataset.n));
     showTip(group);
   });
   group.addEventListener("blur", hideTip);
 }
-viewport.addEventListener("scroll", hideTip);
+viewport.addEventListener("scroll", placeTip);

@@ -31,14 +31,27 @@ function tidy(order, childrenOf) {
   return rows;
 }
 
+const total = (numbers) => numbers.reduce((sum, number) => sum + number, 0);
+
+// The classes at a node with their probabilities, posterior means, and intervals; the likeliest first.
+function estimates(data, node) {
+  const { counts, intervals } = data.nodes[node];
+  const all = total(counts) + total(data.rho);
+  const known = data.classes.map((name, k) => {
+    const [low, high] = data.intervals[intervals[k]];
+    return { k, name, mean: (counts[k] + data.rho[k]) / all, low, high };
+  });
+  return known.sort((a, b) => b.mean - a.mean || a.k - b.k);
+}
+
 class TreeWidget {
   constructor(data, size) {
     this.data = data;
     this.size = size;
     this.svg = document.querySelector("svg.tree");
     this.viewport = document.getElementById("viewport");
-    this.groups = new Map([...this.svg.querySelectorAll("[data-node]")].map((g) => [Number(g.dataset.node), g]));
-    this.edges = new Map([...this.svg.querySelectorAll("[data-edge]")].map((e) => [Number(e.dataset.edge), e]));
+    this.groups = new Map([...this.svg.querySelectorAll("[data-n]")].map((g) => [Number(g.dataset.n), g]));
+    this.edges = new Map([...this.svg.querySelectorAll("[data-e]")].map((e) => [Number(e.dataset.e), e]));
     this.parent = new Map();
     data.nodes.forEach((node, i) => node.children?.forEach((child) => this.parent.set(child, i)));
     this.folded = new Set();
@@ -69,17 +82,15 @@ class TreeWidget {
   // Roles and names, for screen readers and keys. Without a script the picture is only a picture.
   describe() {
     this.svg.setAttribute("role", "tree");
-    const { nodes, classes, estimates } = this.data;
     for (const [i, group] of this.groups) {
-      const node = nodes[i];
-      const rows = node.counts.reduce((sum, count) => sum + count, 0);
-      const known = node.estimates.map((e) => estimates[e]);
-      const best = known.reduce((top, e, k) => (e[0] > known[top][0] ? k : top), 0);
-      const [mean, low, high] = known[best].map((p) => p.toFixed(2));
-      const side = node.side ? `${node.side}: ` : "";
-      const asks = node.children ? `${node.title}? Most probable: ${classes[best]}` : classes[best];
+      const node = this.data.nodes[i];
+      const [best] = estimates(this.data, i);
+      const [mean, low, high] = [best.mean, best.low, best.high].map((p) => p.toFixed(2));
+      const side = group.querySelector(".e") ? `${group.querySelector(".e").textContent}: ` : "";
+      const title = group.querySelector("text").textContent;
+      const asks = node.children ? `${title}? Most probable: ${best.name}` : best.name;
       group.setAttribute("role", "treeitem");
-      group.setAttribute("aria-label", `${side}${asks}, ${mean}, between ${low} and ${high}; ${rows} rows`);
+      group.setAttribute("aria-label", `${side}${asks}, ${mean}, between ${low} and ${high}; ${total(node.counts)} rows`);
       group.setAttribute("tabindex", i === this.current ? "0" : "-1");
     }
     for (const edge of this.edges.values()) edge.setAttribute("aria-hidden", "true");
@@ -196,15 +207,16 @@ class TreeWidget {
 
   // Light up the way of a case; null puts the light out.
   light(path) {
-    for (const node of path ?? []) this.folded.delete(node);
-    if (path) this.draw();
+    for (const element of this.svg.querySelectorAll(".lit")) element.classList.remove("lit");
     this.svg.classList.toggle("asked", path !== null);
-    for (const [node, group] of this.groups) {
-      const lit = path !== null && path.includes(node);
-      group.classList.toggle("lit", lit);
-      this.edges.get(node)?.classList.toggle("lit", lit);
+    if (path === null) return;
+    const unfolded = path.map((node) => this.folded.delete(node));
+    if (unfolded.includes(true)) this.draw();
+    for (const node of path) {
+      this.groups.get(node).classList.add("lit");
+      this.edges.get(node)?.classList.add("lit");
     }
-    if (path) this.reveal(path.at(-1), true);
+    this.reveal(path.at(-1), true);
   }
 
   // Walk as in any tree of a screen reader: right goes deeper, left goes back.

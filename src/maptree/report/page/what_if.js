@@ -7,12 +7,12 @@ class WhatIf {
     this.answer = document.getElementById("answer");
     this.form = document.getElementById("case");
     this.fields = data.fields.map((spec, i) => new Field(spec, i));
-    const clear = make("button", { type: "button", id: "clear" }, "Clear");
-    this.form.append(...this.fields.map((field) => field.element), clear);
+    const clear = document.getElementById("clear");
+    this.form.append(...this.fields.map((field) => field.element));
     if (!this.fields.length) {
       document.getElementById("what-if-hint").textContent = "The tree asks nothing: every case has the same answer.";
       clear.hidden = true;
-      this.update();
+      this.show(0, []);
     } else if (data.fields.some((spec) => spec.missing)) {
       document.getElementById("what-if-hint").textContent =
         "Enter a case to see its way through the tree. What is left empty counts as missing.";
@@ -23,7 +23,10 @@ class WhatIf {
   }
 
   clear() {
-    for (const field of this.fields) field.clear();
+    for (const field of this.fields) {
+      field.clear();
+      field.element.classList.remove("unasked");
+    }
     this.answer.replaceChildren();
     this.answer.classList.remove("given");
     this.tree.light(null);
@@ -39,8 +42,10 @@ class WhatIf {
       return;
     }
     const path = this.walk(values);
+    const asked = new Set(path.map((node) => this.data.nodes[node].test?.field));
+    this.fields.forEach((field, i) => field.element.classList.toggle("unasked", !asked.has(i)));
     this.tree.light(path);
-    this.show(path.at(-1));
+    this.show(path.at(-1), [...asked].filter((i) => values[i] === null && !this.data.fields[i].seenMissing));
   }
 
   walk(values) {
@@ -53,23 +58,25 @@ class WhatIf {
     }
   }
 
-  show(leaf) {
-    const { nodes, classes, estimates, colours } = this.data;
-    const node = nodes[leaf];
-    const known = classes.map((name, k) => ({ name, k, estimate: estimates[node.estimates[k]] }));
-    known.sort((a, b) => b.estimate[0] - a.estimate[0] || a.k - b.k);
-    const rows = node.counts.reduce((sum, count) => sum + count, 0);
-    const head = make("tr", {}, ...["class", "", "probability", "95% interval"].map(
-      (words) => (words ? make("th", { scope: "col" }, words) : make("td"))));
-    const body = known.map(({ name, k, estimate: [mean, low, high] }) => make("tr", { "data-class": k },
-      make("th", { scope: "row" }, make("bdi", {}, name)),
-      make("td", {}, meter(colours[k], mean, low, high)),
-      make("td", {}, number(mean)),
-      make("td", {}, number(low), " to ", number(high))));
+  // `unseen` are fields that are missing in the case and never were when the tree was fitted.
+  show(leaf, unseen) {
+    const { nodes, colours } = this.data;
+    const known = estimates(this.data, leaf);
+    const list = known.map(({ k, name, mean, low, high }) => make("li", { "data-class": k },
+      make("bdi", {}, name),
+      make("span", {}, number(mean), " (", number(low), " to ", number(high), ")"),
+      meter(colours[k], mean, low, high)));
     this.answer.replaceChildren(
       make("h3", {}, make("bdi", { id: "answer-class" }, known[0].name)),
-      make("p", {}, `Because ${node.rule}. From ${rows.toLocaleString("en")} rows.`),
-      make("table", {}, make("thead", {}, head), make("tbody", {}, ...body)));
+      make("ul", { "aria-label": "Probabilities with 95% credible intervals" }, ...list),
+      make("p", { class: "hint" },
+        `Because ${nodes[leaf].rule}. From ${total(nodes[leaf].counts).toLocaleString("en")} rows.`));
+    if (unseen.length) {
+      const names = unseen.map((i) => make("bdi", {}, this.data.fields[i].name));
+      const listed = names.flatMap((name, i) => (i ? [", ", name] : [name]));
+      this.answer.append(make("p", { class: "caution" }, "Missing here, and never when the tree was fitted: ",
+        ...listed, ". A missing value answers no to every question, so do not rely on this answer."));
+    }
     this.answer.classList.add("given");
     this.answer.dataset.leaf = leaf;
   }
@@ -86,9 +93,10 @@ function meter(colour, mean, low, high) {
     return element;
   };
   const svg = make("svg", { class: "meter", viewBox: "0 0 100 16", preserveAspectRatio: "none", "aria-hidden": "true" });
+  const line = { "vector-effect": "non-scaling-stroke" };
   svg.append(
-    make("rect", { class: "rail", width: 100, height: 9 }),
-    make("rect", { class: `k${colour}`, width: 100 * mean, height: 9 }),
-    make("path", { class: "whisker", d: `M${100 * low} 11v4m0-2H${100 * high}m0-2v4`, "vector-effect": "non-scaling-stroke" }));
+    make("path", { class: "rail", d: "M0 5h100" }),
+    make("path", { class: `k${colour}`, d: `M0 5h${100 * mean}` }),
+    make("path", { class: "whisker", d: `M${100 * low} 11v4m0-2H${100 * high}m0-2v4`, ...line }));
   return svg;
 }

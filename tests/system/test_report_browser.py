@@ -1,0 +1,531 @@
+"""The report in a real browser: answers as predict_proba gives them, keys, themes, hostile text."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import os
+import shutil
+import sys
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from maptree import MAPTreeClassifier
+from maptree.drawing.layout import MARGIN
+from maptree.drawing.tree_view import view_tree
+from maptree.encoding.value_text import category_text
+from pictured import HOSTILE, pictured
+from tables import random_tree
+
+pytestmark = [
+    pytest.mark.system,
+    # Playwright's own event loop is closed by the interpreter.
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+SIZES = ["very small", "small", "medium", "large"]
+COLOURS = [
+    "red",
+    "</option><script>alert(2)</script>",
+    'say "no"',
+    "ירוק",
+    " red",
+    "y" * 10_000,
+    "",
+]
+
+
+def lacking(reason):
+    """Skip; but where everything has to run, fail."""
+    if os.environ.get("MAPTREE_SYSTEM") == "1":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        lacking("playwright is not installed: pip install playwright")
+    found = next(
+        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+    )
+    if found is None:
+        lacking("Chromium is not installed: apt-get install chromium")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def open_report(browser, tmp_path):
+    """Open a report; nothing may be fetched, and nothing may be complained of."""
+    faults, contexts = [], []
+
+    def open_it(model, X=None, y=None, width=1280, title=None, **options):
+        path = tmp_path / "report.html"
+        model.to_html(path, X, y, title=title)
+        context = browser.new_context(viewport={"width": width, "height": 900}, **options)
+        contexts.append(context)
+        page = context.new_page()
+
+        def on_request(route):
+            if route.request.url != path.as_uri():
+                faults.append(f"asked for {route.request.url}")
+                route.abort()
+            else:
+                route.continue_()
+
+        page.route("**/*", on_request)
+        page.on("console", lambda message: faults.append(f"console: {message.text}"))
+        page.on("pageerror", lambda error: faults.append(f"error: {error}"))
+        page.on(
+            "dialog", lambda dialog: (faults.append(f"dialog: {dialog.message}"), dialog.dismiss())
+        )
+        page.goto(path.as_uri())
+        return page
+
+    yield open_it
+    for context in contexts:
+        context.close()
+    assert faults == []
+
+
+# Cases of every kind
+
+
+def all_kinds(n_rows, seed, unknown=False):
+    rng = np.random.default_rng(seed)
+    days = rng.integers(-400, 400, n_rows)
+    seconds = rng.integers(0, 10**8, n_rows)
+    epoch = dt.datetime(2021, 3, 4, 12, 30)
+    sizes = [*SIZES, "huge"] if unknown else SIZES
+    colours = [*COLOURS, "never seen"] if unknown else COLOURS
+    columns = {
+        "tenths": rng.integers(-9, 9, n_rows) / 10,
+        "score": rng.choice([-np.inf, np.inf, 0.1, 0.3, 0.1 + 0.2, 1e300, 5e-324, -0.0], n_rows),
+        "large": [2**60 + int(v) for v in rng.integers(0, 9, n_rows)],
+        "beyond": [10**30 + int(v) for v in rng.integers(0, 9, n_rows)],
+        "price": [Decimal(int(v)) / 100 for v in rng.integers(0, 300, n_rows)],
+        "member": (rng.random(n_rows) < 0.5).tolist(),
+        "colour": rng.choice(np.array(colours, dtype=object), n_rows),
+        "joined": [(epoch + dt.timedelta(days=int(d))).date() for d in days],
+        "seen": [epoch + dt.timedelta(milliseconds=int(s)) for s in seconds],
+        "fine": [epoch + dt.timedelta(microseconds=int(s % 7)) for s in seconds],
+        "zoned": [(epoch + dt.timedelta(seconds=int(s))).replace(tzinfo=dt.UTC) for s in seconds],
+        "at": [(epoch + dt.timedelta(seconds=int(s))).time() for s in seconds],
+        "wait": [dt.timedelta(seconds=int(s) - 5 * 10**7) for s in seconds],
+        "fixed": [2.5] * n_rows,
+    }  # fmt: skip
+    frame = pd.DataFrame({name: pd.Series(list(v), dtype=object) for name, v in columns.items()})
+    for name in frame:
+        if name != "tenths":  # a column in which nothing is missing when fitted
+            frame[name] = frame[name].where(rng.random(n_rows) > 0.15, None)
+    if unknown:
+        frame["tenths"] = frame["tenths"].where(rng.random(n_rows) > 0.15, None)
+    frame["size"] = pd.Categorical(rng.choice(sizes, n_rows), sizes, ordered=True)
+    return frame
+
+
+def as_typed(value):
+    """What a reader enters for a value."""
+    if value is None or value is pd.NaT or value != value:
+        return ""
+    if isinstance(value, dt.timedelta):
+        days, rest = divmod(abs(value), dt.timedelta(days=1))
+        clock = f"{rest.seconds // 3600:02d}:{rest.seconds // 60 % 60:02d}:{rest.seconds % 60:02d}"
+        return f"{'-' if value < dt.timedelta() else ''}{days} d {clock}"
+    if isinstance(value, dt.datetime):
+        whole = value.microsecond % 1000 == 0
+        kept = "auto" if not value.microsecond else "milliseconds" if whole else "microseconds"
+        return value.replace(tzinfo=None).isoformat(timespec=kept)
+    if isinstance(value, (dt.date, dt.time)):
+        return value.isoformat()
+    return repr(float(value)) if isinstance(value, float) else str(value)
+
+
+@pytest.fixture(scope="module")
+def model():
+    train = all_kinds(500, seed=0)
+    y = np.random.default_rng(0).choice(["<b>no</b>", 'yes "</script>'], 500)
+    fitted = MAPTreeClassifier(max_expansions=1, max_depth=1).fit(train, y)
+    tree = random_tree(fitted.encoder_.transform(train), np.random.default_rng(5), max_depth=14)
+    fitted.tree_ = tree
+    return fitted
+
+
+ASK = """
+([names, rows]) => {
+  const labels = [...document.querySelectorAll(".field label")];
+  const label = (name) => labels.find((l) => l.textContent.replace(" in UTC", "") === name);
+  const controls = names.map((name) => document.getElementById(label(name).htmlFor));
+  const option = (control, text) => [...control.options].findIndex((o) => o.textContent === text);
+  return rows.map((row) => {
+    row.forEach((text, i) => {
+      const control = controls[i];
+      if (control.tagName === "SELECT") control.selectedIndex = option(control, text);
+      else control.value = text;
+    });
+    controls[0].dispatchEvent(new Event("input", { bubbles: true }));
+    const numbers = (li) => [...li.querySelectorAll("data")].map((d) => Number(d.value));
+    const classes = [...document.querySelectorAll("#answer li")];
+    classes.sort((a, b) => a.dataset.class - b.dataset.class);
+    return {
+      leaf: Number(document.getElementById("answer").dataset.leaf),
+      said: document.getElementById("answer-class")?.textContent,
+      numbers: classes.map(numbers),
+      lit: [...document.querySelectorAll(".tree g.lit")].map((g) => Number(g.dataset.n)),
+      errors: [...document.querySelectorAll(".error:not([hidden])")].map((e) => e.textContent),
+    };
+  });
+}
+"""
+
+
+def test_answers_are_those_of_the_model(model, open_report):
+    """A thousand rows of all kinds, with missing and unknown values."""
+    rows = all_kinds(1000, seed=1, unknown=True)
+    asked = {int(model.encoder_.test_columns_[t]) for t in model.tree_.feature if t >= 0}
+    assert len(asked) >= 13
+    names = [name for j, name in enumerate(rows) if j in asked]
+    page = open_report(model)
+    typed = typed_rows(model, rows, names)
+    answers = page.evaluate(ASK, [names, typed])
+    assert [answer["errors"] for answer in answers] == [[]] * len(rows)
+    assert [answer["leaf"] for answer in answers] == model.apply(rows).tolist()
+    assert [answer["said"] for answer in answers] == model.predict(rows).tolist()
+    numbers = np.array([answer["numbers"] for answer in answers])
+    np.testing.assert_allclose(numbers[:, :, 0], model.predict_proba(rows), rtol=0, atol=1e-15)
+    np.testing.assert_allclose(numbers[:, :, 1:], model.predict_interval(rows), rtol=0, atol=6e-7)
+    paths = model.decision_path(rows)
+    for row, answer in enumerate(answers):
+        assert sorted(answer["lit"]) == paths[row].indices.tolist()
+
+
+def typed_rows(model, rows, names):
+    """What is entered for rows, by the words that the form has for categories."""
+    typed = []
+    columns = {column.name: column for column in view_tree(model, isolated=True).words.schema}
+    full = {column.name: column for column in model.encoder_.schema_}
+    for _, row in rows.iterrows():
+        entered = []
+        for name in names:
+            column, value = columns[name], row[name]
+            if column.kind in ("category", "ordered", "boolean"):
+                shown = [category_text(category) for category in column.categories]
+                known = list(full[name].categories)
+                missing = value is None or value != value
+                position = known.index(value) if not missing and value in known else -1
+                entered.append(
+                    "missing"
+                    if missing
+                    else shown[position]
+                    if position >= 0
+                    else "any other value"
+                )
+            elif column.kind in ("constant", "identifier"):
+                entered.append("missing" if value is None else "there is a value")
+            else:
+                entered.append(as_typed(value))
+        typed.append(entered)
+    return typed
+
+
+def test_numbers_at_their_thresholds(open_report):
+    """Floats next to a threshold, and whole numbers that no float can tell apart."""
+    X = pd.DataFrame(
+        {"x": [0.1, 0.3] * 20, "n": pd.array([2**53, 2**53 + 1] * 20, dtype="Int64")}
+    ).sample(frac=1, random_state=0)
+    y = (X["x"].to_numpy() > 0.2).astype(int)
+    floats = MAPTreeClassifier().fit(X[["x"]], y)
+    (threshold,) = floats.encoder_.schema_[0].thresholds
+    near = [
+        threshold,
+        math.nextafter(threshold, 1),
+        math.nextafter(threshold, 0),
+        math.inf,
+        -math.inf,
+    ]
+    page = open_report(floats)
+    answers = page.evaluate(ASK, [["x"], [[repr(v)] for v in near]])
+    expected = floats.apply(pd.DataFrame({"x": near})).tolist()
+    assert [answer["leaf"] for answer in answers] == expected
+    whole = MAPTreeClassifier().fit(X[["n"]], (X["n"] > 2**53).astype(int))
+    answers = open_report(whole).evaluate(ASK, [["n"], [[str(2**53)], [str(2**53 + 1)]]])
+    assert [a["leaf"] for a in answers] == whole.apply(
+        pd.DataFrame({"n": pd.array([2**53, 2**53 + 1], dtype="Int64")})
+    ).tolist()
+    assert answers[0]["leaf"] != answers[1]["leaf"]
+
+
+def test_typing_by_hand(model, open_report):
+    """Real keys and choices, a few rows; then what cannot be read, and clearing."""
+    rows = all_kinds(6, seed=2)
+    page = open_report(model)
+    fields = page.locator(".field")
+    names = [label.replace(" in UTC", "") for label in fields.locator("label").all_text_contents()]
+    typed = typed_rows(model, rows, names)
+    for row, entered in enumerate(typed):
+        for i, text in enumerate(entered):
+            control = page.locator(f"#field-{i}")
+            if control.evaluate("c => c.tagName") == "SELECT":
+                control.select_option(label=text)
+            else:
+                control.fill(text)
+        assert page.locator("#answer-class").text_content() == model.predict(rows.iloc[[row]])[0]
+        shown = page.locator("#answer li").first.locator("data").first
+        assert float(shown.get_attribute("value")) == pytest.approx(
+            model.predict_proba(rows.iloc[[row]]).max(), abs=1e-12
+        )
+    number = page.locator(f"#field-{names.index('tenths')}")
+    number.fill("1,5")
+    assert number.get_attribute("aria-invalid") == "true"
+    assert "no number" in page.locator(".error:visible").text_content()
+    assert page.locator("#answer-class").count() == 0
+    assert page.locator(".tree .lit").count() == 0
+    page.locator("#clear").click()
+    assert page.locator(".error:visible").count() == 0
+    assert number.input_value() == ""
+
+
+def test_missing_where_none_was_is_pointed_out(open_report):
+    X = pd.DataFrame({"age": np.arange(40.0)})
+    model = MAPTreeClassifier().fit(X, np.arange(40) > 20)
+    page = open_report(model)
+    field = page.get_by_role("textbox", name="age")
+    field.fill("7")
+    assert page.locator(".caution").count() == 0
+    field.fill("")
+    assert "never when the tree was fitted: age" in page.locator(".caution").text_content()
+
+
+# The tree
+
+
+def test_both_layouts_are_one(open_report):
+    """The script places the boxes where Python does, so nothing jumps when it takes over."""
+    model = pictured(30)
+    page = open_report(model)
+    places = view_tree(model).place()
+    for node in (0, 7, 31, 58):
+        transform = page.locator(f'[data-n="{node}"]').get_attribute("transform")
+        x, y = map(float, transform.removeprefix("translate(").removesuffix(")").split())
+        assert (x, y) == pytest.approx((places.x[node], places.y[node]))
+
+
+def visible_nodes(page):
+    return page.locator(".tree g:not([hidden])").count()
+
+
+def test_folding_by_mouse_and_by_buttons(open_report):
+    page = open_report(pictured(12))
+    assert visible_nodes(page) == 23
+    before = page.locator("svg.tree").bounding_box()
+    child = page.locator('[data-n="1"]')
+    child.click()
+    assert child.get_attribute("aria-expanded") == "false"
+    folded = visible_nodes(page)
+    assert folded < 23
+    assert "leaves" in child.locator(".count").text_content()
+    child.click()
+    assert visible_nodes(page) == 23
+    page.get_by_role("button", name="Fold all", exact=True).click()
+    assert visible_nodes(page) == 1
+    assert page.locator("svg.tree").bounding_box()["height"] < before["height"]
+    page.get_by_role("button", name="Unfold all").click()
+    assert visible_nodes(page) == 23
+
+
+def test_an_answer_unfolds_its_way(model, open_report):
+    page = open_report(model)
+    page.get_by_role("button", name="Fold all", exact=True).click()
+    page.locator("#field-0").focus()
+    page.evaluate("document.getElementById('case').dispatchEvent(new Event('input'))")
+    lit = page.locator(".tree g.lit")
+    assert lit.count() >= 2
+    assert all(not g.get_attribute("hidden") for g in lit.all())
+    assert page.locator(".tree path.lit").count() == lit.count() - 1
+    box, room = lit.last.locator("rect").bounding_box(), page.locator("#viewport").bounding_box()
+    page.wait_for_timeout(600)  # the viewport scrolls smoothly
+    box = lit.last.locator("rect").bounding_box()
+    assert room["x"] <= box["x"] + 1
+    assert box["x"] + box["width"] <= room["x"] + room["width"] + MARGIN
+
+
+def test_keys_alone(open_report):
+    """Without a mouse: reach the tree, walk, fold, zoom; then the form and the theme."""
+    page = open_report(pictured(8))
+    focused = "document.activeElement.getAttribute('aria-label') || document.activeElement.id"
+    reached = []
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate(focused))
+    assert reached[0] == "theme"
+    assert reached.index("zoom-fit") < reached.index("The tree, can be scrolled")
+    tree_at = reached.index("The tree, can be scrolled") + 1
+    assert reached[tree_at].startswith("column 0 = 1?")
+    assert "clear" in reached[tree_at + 1 :]
+    assert "field-0" in reached[tree_at + 1 :]
+    page.locator('[data-n="0"]').focus()
+    steps = [("ArrowRight", "yes: "), ("ArrowDown", ""), ("Home", "column 0"), ("End", "no: ")]
+    for key, start in steps:
+        page.keyboard.press(key)
+        assert page.evaluate(focused).startswith(start)
+    page.keyboard.press("Home")
+    page.keyboard.press("Enter")
+    assert visible_nodes(page) == 1
+    page.keyboard.press("ArrowRight")
+    assert visible_nodes(page) == 15
+    page.keyboard.press("ArrowLeft")
+    assert visible_nodes(page) == 1
+    page.keyboard.press(" ")
+    width = page.locator("svg.tree").bounding_box()["width"]
+    page.keyboard.press("+")
+    assert page.locator("svg.tree").bounding_box()["width"] == pytest.approx(1.25 * width, rel=0.01)
+    page.keyboard.press("-")
+    page.keyboard.press("0")
+    assert page.locator("#tip").is_visible()
+    page.keyboard.press("Escape")
+    assert not page.locator("#tip").is_visible()
+
+
+def test_zoom_and_drag(open_report):
+    page = open_report(pictured(40))
+    width = page.locator("svg.tree").bounding_box()["width"]
+    viewport = page.locator("#viewport")
+    box = viewport.bounding_box()
+    page.mouse.move(box["x"] + 200, box["y"] + 200)
+    page.mouse.wheel(0, -200)
+    page.wait_for_timeout(100)
+    assert page.locator("svg.tree").bounding_box()["width"] == pytest.approx(
+        width
+    )  # the page scrolls
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -200)
+    page.keyboard.up("Control")
+    page.wait_for_timeout(100)
+    assert page.locator("svg.tree").bounding_box()["width"] > 1.2 * width
+    left, top = viewport.evaluate("v => [v.scrollLeft, v.scrollTop]")
+    page.mouse.move(box["x"] + 300, box["y"] + 150)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 200, box["y"] + 110, steps=4)
+    page.mouse.up()
+    assert viewport.evaluate("v => [v.scrollLeft, v.scrollTop]") == pytest.approx(
+        [left + 100, top + 40], abs=2
+    )
+    assert visible_nodes(page) == 79  # a drag is no click
+    page.get_by_role("button", name="Fit").click()
+    fitted = page.locator("svg.tree").bounding_box()
+    assert fitted["width"] <= box["width"] + 1
+
+
+def test_pointing_shows_counts_and_the_rule(open_report):
+    X = pd.DataFrame({"age": np.r_[np.arange(40.0), [np.nan] * 5]})
+    model = MAPTreeClassifier().fit(X, np.r_[np.arange(40) > 20, [True] * 5])
+    page = open_report(model)
+    leaf = model.apply(pd.DataFrame({"age": [35.0]}))[0]
+    page.locator(f'[data-n="{leaf}"]').hover()
+    tip = page.locator("#tip")
+    assert tip.is_visible()
+    assert "age > 20.5 or missing" in tip.text_content()
+    assert "24 rows" in tip.text_content()
+
+
+# The page
+
+
+def test_light_and_dark(open_report):
+    background = "getComputedStyle(document.body).backgroundColor"
+    page = open_report(pictured(4), color_scheme="dark")
+    dark = page.evaluate(background)
+    button = page.locator("#theme")
+    assert button.get_attribute("aria-pressed") == "true"
+    button.click()
+    light = page.evaluate(background)
+    assert light == "rgb(255, 255, 255)"
+    assert dark != light
+    assert button.get_attribute("aria-pressed") == "false"
+    page.emulate_media(media="print")
+    button.evaluate("b => b.click()")
+    assert page.evaluate(background) == "rgb(255, 255, 255)"  # paper is white
+    assert not page.locator("#what-if").is_visible()
+    assert page.locator(".rules").is_visible()
+
+
+@pytest.mark.parametrize("width", [375, 768, 1280])
+@pytest.mark.parametrize("hostile", [False, True])
+def test_nothing_sticks_out_of_the_page(open_report, width, hostile):
+    labels = HOSTILE[:7] if hostile else ["no", "yes"]
+    model = pictured(30, HOSTILE if hostile else None, labels)
+    page = open_report(model, width=width, title=HOSTILE[6] if hostile else None)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    boxes = page.locator("main > section, .desk > section, header").all()
+    assert all(b.bounding_box()["x"] + b.bounding_box()["width"] <= width for b in boxes)
+
+
+def test_hostile_text_is_only_text(open_report):
+    model = pictured(30, HOSTILE, HOSTILE[:9])
+    page = open_report(model, title=HOSTILE[0])
+    assert page.title() == HOSTILE[0]
+    assert page.locator("script").count() == 2
+    assert page.locator("img, iframe, object, link:not([rel=icon]), a").count() == 0
+    for i in range(page.locator(".field").count()):
+        page.locator(f"#field-{i}").select_option(index=1 + i % 2)
+    page.locator('[data-n="0"]').hover()
+    words = page.locator("body").inner_text()
+    assert "<script>alert(1)</script>" in words
+    assert "</script><img src=x onerror=alert(1)>" in words
+    assert page.locator("script").count() == 2
+    # Text in a box stays in the box, whatever letters it has.
+    sticking_out = page.evaluate("""() => {
+      const right = (element) => element.getBoundingClientRect().right;
+      return [...document.querySelectorAll(".tree g > text:not(.e):not(.count)")]
+        .filter((text) => right(text) > right(text.parentElement.querySelector("rect")))
+        .map((text) => text.textContent);
+    }""")
+    assert sticking_out == []
+
+
+def test_without_scripts(open_report):
+    model = pictured(6)
+    page = open_report(model, java_script_enabled=False)
+    assert page.locator(".tree g").count() == 11
+    assert not page.locator("#what-if").is_visible()
+    words = page.locator("body").inner_text()
+    for rule in model.rules():
+        assert rule.split("  ->  ")[0] in words
+
+
+def test_large_and_deep(open_report):
+    page = open_report(pictured(200, labels=[f"class {k}" for k in range(20)]))
+    assert visible_nodes(page) == 399
+    page.locator("#field-0").select_option(index=1)
+    assert page.locator("#answer li").count() == 20
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [375, 1280])
+def test_accessibility(open_report, scheme, width):
+    """No violation of axe's rules, before and after an answer."""
+    try:
+        from axe_playwright_python.sync_playwright import Axe
+    except ImportError:
+        lacking("axe is not installed: pip install axe-playwright-python")
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {"age": rng.normal(40, 9, 400), "colour": rng.choice(["red", "blue", "green"], 400)}
+    )
+    y = np.where((X["age"] > 45) | (X["colour"] == "red"), "yes", "no")
+    model = MAPTreeClassifier().fit(X, y)
+    page = open_report(model, X, y, width=width, color_scheme=scheme, bypass_csp=True)
+    for _ in range(2):
+        found = Axe().run(page).response["violations"]
+        assert [(v["id"], [n["html"][:200] for n in v["nodes"]]) for v in found] == []
+        page.get_by_role("textbox", name="age").fill("50")
+        page.wait_for_timeout(300)  # transitions end

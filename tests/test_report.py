@@ -1,0 +1,263 @@
+"""The report as a file: complete, self-contained, and nothing but text where it shows a table's."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import set_config
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import accuracy_score, confusion_matrix, log_loss
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import estimator_html_repr
+
+from maptree import MAPTreeClassifier, write_report
+from maptree.report.held_out import score
+from pictured import HOSTILE, pictured
+
+
+class Outline(HTMLParser):
+    """What elements, attributes and text a page has."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+        self.scripts: dict[str, str] = {}
+        self.styles: list[str] = []
+        self._inside = ""
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        self._inside = tag
+
+    def handle_endtag(self, tag):
+        self._inside = ""
+
+    def handle_data(self, data):
+        if self._inside == "script":
+            kind = self.elements[-1][1].get("type") or ""
+            self.scripts[kind] = self.scripts.get(kind, "") + data
+        elif self._inside == "style":
+            self.styles.append(data)
+        else:
+            self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(self.words)
+
+    @property
+    def shape(self) -> set[tuple[str, frozenset[str]]]:
+        return {(tag, frozenset(attributes)) for tag, attributes in self.elements}
+
+
+def page_data(page):
+    return json.loads(Outline(page).scripts["application/json"])
+
+
+@pytest.fixture(scope="module")
+def plain():
+    return Outline(pictured(12, labels=["a", "b", "c"]).to_html())
+
+
+def test_hostile_names_and_labels_stay_text(plain):
+    model = pictured(12, HOSTILE, HOSTILE[:3])
+    page = model.to_html(title=HOSTILE[1])
+    outline = Outline(page)
+    # Names in full are listed below the rest; apart from that no element or attribute is new.
+    plainly = {(tag, frozenset()) for tag in ("section", "h2", "dl", "dt", "dd")}
+    assert outline.shape - plain.shape <= plainly
+    assert "<script>alert(1)</script>" in outline.text
+    assert "</script><img src=x onerror=alert(1)>" in outline.text
+    assert page.count("<script") == 2
+    assert "\u202e" not in page
+    assert "x" * 1000 not in page
+    assert page_data(page)["classes"] == ["<script>alert(1)</script>", *HOSTILE[1:3]]
+    page.encode("utf-8")  # no surrogates
+
+
+def test_nothing_is_fetched(plain):
+    for tag, attributes in plain.elements:
+        for name in ("src", "href", "action", "data", "srcset", "xlink:href"):
+            assert (attributes.get(name) or "data:").startswith("data:"), (tag, attributes)
+        assert not any(name.startswith("on") or name == "style" for name in attributes)
+    assert "@import" not in plain.styles[0]
+    assert "url(" not in plain.styles[0]
+    policy = next(a["content"] for t, a in plain.elements if a.get("http-equiv"))
+    assert "default-src 'none'" in policy
+    for content in (plain.styles[0], plain.scripts["module"]):
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in policy
+    assert "innerHTML" not in plain.scripts["module"]
+    assert "eval(" not in plain.scripts["module"]
+
+
+@pytest.mark.parametrize("labels", [["no", "yes"], [f"class {k}" for k in range(20)]])
+def test_two_hundred_leaves_are_small(labels):
+    page = pictured(200, labels=labels).to_html()
+    assert len(page.encode("utf-8")) < 500_000
+
+
+def test_readable_without_a_script(plain):
+    model = pictured(12, labels=["a", "b", "c"])
+    for rule in model.rules():
+        assert rule.split("  ->  ")[0] in plain.text
+    groups = [a for t, a in plain.elements if t == "g" and "data-n" in a]
+    assert len(groups) == 23
+    places = {a["transform"] for a in groups}
+    assert len(places) == 23
+    hidden = [a.get("id") or a.get("class") for _, a in plain.elements if "hidden" in a]
+    assert sorted(hidden) == ["theme", "tip", "tools", "what-if", "with-script"]
+
+
+def test_to_html_and_write_report(tmp_path):
+    model = pictured(3)
+    assert model.to_html(tmp_path / "a.html") is None
+    write_report(model, str(tmp_path / "b.html"))
+    text = model.to_html()
+    assert (tmp_path / "a.html").read_text(encoding="utf-8") == text
+    assert (tmp_path / "b.html").read_bytes() == text.encode("utf-8")
+
+
+@pytest.mark.parametrize("labels", [["only"], ["a", "b"]])
+@pytest.mark.parametrize("encoder", ["auto", None])
+def test_a_lone_leaf(labels, encoder):
+    X, y = [[1], [1]] * 2, labels * (4 // len(labels))
+    model = MAPTreeClassifier(encoder=encoder).fit(X, y)
+    data = page_data(model.to_html(X=X, y=y))
+    assert data["fields"] == []
+    assert len(data["nodes"]) == 1
+
+
+def test_no_trace_and_no_certificate():
+    model = pictured(3)
+    del model.trace_
+    assert 'class="chart"' in model.to_html()
+    del model.certificate_
+    page = model.to_html()
+    assert 'class="chart"' not in page
+    assert "Nothing is known of how this tree was found." in Outline(page).text
+
+
+def test_the_certificate_in_words():
+    proved = MAPTreeClassifier(max_depth=3, min_samples_leaf=2).fit([[0], [1]] * 9, [0, 1] * 9)
+    text = Outline(proved.to_html()).text
+    assert "Proved: among all trees" in text
+    assert "of depth 3 or less, with at least 2 rows in every leaf" in text
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (300, 30)), rng.integers(0, 2, 300)
+    text = Outline(MAPTreeClassifier(max_expansions=5).fit(X, y).to_html()).text
+    assert "It is not proved to be the best" in text
+    assert "nats" in text
+
+
+def test_unfitted():
+    with pytest.raises(NotFittedError):
+        MAPTreeClassifier().to_html()
+
+
+# Rows that were not used for fitting
+
+
+@pytest.fixture(scope="module")
+def halves():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(600, 3))
+    y = np.digitize(X[:, 0] + 0.5 * rng.normal(size=600), [-0.6, 0.6])
+    return MAPTreeClassifier(time_limit=2).fit(X[:300], y[:300]), X[300:], y[300:]
+
+
+def test_scores_are_those_of_scikit_learn(halves):
+    model, X, y = halves
+    held = score(model, X, y)
+    proba = model.predict_proba(X)
+    assert held.accuracy == pytest.approx(accuracy_score(y, model.predict(X)))
+    assert held.log_loss == pytest.approx(log_loss(y, proba, labels=model.classes_))
+    np.testing.assert_array_equal(held.confusion, confusion_matrix(y, model.predict(X)))
+    assert sum(group.n for group in held.groups) == len(y)
+    right = sum(group.right * group.n for group in held.groups)
+    assert right == pytest.approx((model.predict(X) == y).sum())
+    said = sum(group.said * group.n for group in held.groups)
+    assert said == pytest.approx(proba.max(axis=1).sum())
+    assert all(g.low <= g.right <= g.high or g.right in (0, 1) for g in held.groups)
+    text = Outline(model.to_html(X=X, y=y)).text
+    assert f"{held.accuracy:.3f}" in text
+    assert f"{held.log_loss:.3f}" in text
+    assert "On rows it has not seen" not in Outline(model.to_html()).text
+
+
+def test_many_groups_and_classes_are_gathered():
+    labels = [f"c{k:02d}" for k in range(20)]
+    model = pictured(40, labels=labels)
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.integers(0, 2, (500, 39)), columns=model.feature_names_in_)
+    held = score(model, X, rng.choice(labels, 500))
+    assert 2 <= len(held.groups) <= 10
+    assert held.confusion.shape == (13, 13)
+    assert held.confusion.sum() == 500
+    assert held.classes[-1] == -1
+
+
+def test_rows_that_do_not_fit(halves):
+    model, X, y = halves
+    with pytest.raises(ValueError, match="pass both, or neither"):
+        model.to_html(X=X)
+    with pytest.raises(ValueError, match=r"y has 7, which was no label .* \(0, 1, 2, ...\)"):
+        model.to_html(X=X, y=np.where(y == 0, 7, y))
+    with pytest.raises(ValueError, match="300 rows but y has 299"):
+        model.to_html(X=X, y=y[1:])
+    one = model.to_html(X=X[:1], y=y[:1])
+    assert "On rows it has not seen" in Outline(one).text
+
+
+# Notebooks
+
+
+def test_a_notebook_shows_the_tree():
+    model = pictured(5, HOSTILE, HOSTILE[:2])
+    html = model._repr_html_()
+    outline = Outline(html)
+    assert {"svg", "style"} <= {tag for tag, _ in outline.elements}
+    assert "script" not in {tag for tag, _ in outline.elements}
+    assert not any(a.get("id") for _, a in outline.elements)  # two trees may stand on one page
+    # Every rule is about what is inside, so nothing else of the notebook changes.
+    css = re.sub(r"/\*.*?\*/", "", outline.styles[0], flags=re.S)
+    depth, outer = 0, ""
+    for char in css:
+        depth += {"{": 1, "}": -1}.get(char, 0)
+        outer += char if depth == 0 else ""
+    selectors = [s for rule in outer.split("}") for s in rule.split(",") if s.strip()]
+    assert all(".maptree-notebook" in s or s.strip().startswith("@media") for s in selectors)
+
+
+def test_the_bundle_has_text_too():
+    model = MAPTreeClassifier().fit([[0], [1]] * 9, [0, 1] * 9)
+    bundle = model._repr_mimebundle_()
+    assert set(bundle) == {"text/plain", "text/html"}
+    assert "x0 = 1: 1 0.82" in bundle["text/plain"]
+    assert bundle["text/html"] == model._repr_html_()
+    try:
+        set_config(display="text")
+        assert set(model._repr_mimebundle_()) == {"text/plain"}
+        assert not hasattr(model, "_repr_html_")
+    finally:
+        set_config(display="diagram")
+
+
+def test_what_scikit_learn_shows_stays():
+    model = MAPTreeClassifier(alpha=0.9)
+    assert "sk-" in model._repr_html_()
+    assert "text/html" in model._repr_mimebundle_()
+    model.fit([[0], [1]] * 9, [0, 1] * 9)
+    assert "sk-" in estimator_html_repr(model)
+    assert "MAPTreeClassifier" in make_pipeline(StandardScaler(), model)._repr_html_()
