@@ -82,7 +82,7 @@ def test_hostile_names_and_labels_stay_text(plain):
     assert page.count("<script") == 2
     assert "\u202e" not in page
     assert "x" * 1000 not in page
-    assert page_data(page)["classes"] == ["<script>alert(1)</script>", *HOSTILE[1:3]]
+    assert page_data(page)["classes"] == sorted(HOSTILE[:3])
     page.encode("utf-8")  # no surrogates
 
 

@@ -35,38 +35,23 @@ def view_search(classifier: Any) -> SearchView | None:
 
     Without a trace, as in a model that was stored without, there is only how it ended.
     """
-    trace, certificate = (
-        getattr(classifier, "trace_", None),
-        getattr(classifier, "certificate_", None),
-    )
-    if trace is not None and len(trace) > 0:
-        names = trace.dtype.names
-        seconds, best = trace["seconds"], trace["log_posterior"]
-        bound = trace["log_posterior_bound"] if "log_posterior_bound" in names else None
-        kept = np.isfinite(best) & np.isfinite(seconds)
-        if bound is not None:
-            kept &= np.isfinite(bound)
-        if certificate is not None:  # the last step of the trace may be a little before the end
-            seconds = np.append(seconds[kept], certificate.seconds)
-            best = np.append(best[kept], certificate.log_posterior)
-            bound = np.append(bound[kept], certificate.log_posterior_bound)
-            return _rising(seconds, best, bound)
-        if kept.any():
-            return _rising(seconds[kept], best[kept], None if bound is None else bound[kept])
-    if certificate is None:
+    steps: list[tuple[float, float, float | None]] = []
+    trace = getattr(classifier, "trace_", None)
+    if trace is not None:
+        bounded = "log_posterior_bound" in trace.dtype.names
+        bounds = trace["log_posterior_bound"].tolist() if bounded else [None] * len(trace)
+        known = zip(trace["seconds"].tolist(), trace["log_posterior"].tolist(), bounds, strict=True)
+        steps += [step for step in known if all(v is None or math.isfinite(v) for v in step)]
+    certificate = getattr(classifier, "certificate_", None)
+    if certificate is not None:  # the last step of the trace may be a little before the end
+        end = certificate.seconds, certificate.log_posterior, certificate.log_posterior_bound
+        steps.append(end)
+    if not steps:
         return None
-    return _rising(
-        np.array([certificate.seconds]),
-        np.array([certificate.log_posterior]),
-        np.array([certificate.log_posterior_bound]),
-    )
-
-
-def _rising(
-    seconds: NDArray[np.float64], best: NDArray[np.float64], bound: NDArray[np.float64] | None
-) -> SearchView:
+    seconds, best, bound = (np.array(values) for values in zip(*steps, strict=True))
     # A time of 0 has no place on a logarithmic axis.
-    return SearchView(np.maximum.accumulate(seconds).clip(min=1e-4), best, bound)
+    seconds = np.maximum.accumulate(seconds).clip(min=1e-4)
+    return SearchView(seconds, best, None if None in bound.tolist() else bound)
 
 
 def headline(certificate: Any) -> str:
