@@ -186,8 +186,9 @@ class TreeWidget {
     const [x, y] = this.at.get(node);
     const { clientWidth, clientHeight } = this.viewport;
     const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const beside = this.data.nodes[node].children ? this.size.columnGap : this.size.margin;
     this.viewport.scrollTo({
-      left: node === 0 ? 0 : (x + this.size.box) * this.scale - clientWidth * 0.8,
+      left: node === 0 ? 0 : (x + this.size.box + beside) * this.scale - clientWidth,
       top: (y + this.size.height / 2) * this.scale - clientHeight / 2,
       behavior: smooth && !calm ? "smooth" : "auto",
     });
