@@ -16,5 +16,6 @@ data = load_tic_tac_toe()
 model = maptree.MAPTreeClassifier(time_limit=None).fit(data.data, data.target)
 assert model.certificate_.optimal
 assert abs(model.certificate_.log_posterior + 300.9038) < 1e-4, model.certificate_
+assert "<svg" in model.to_html()  # the pieces of the page are in the wheel
 print(f"maptree {maptree.__version__} from the wheel:", model.certificate_)
 EOF

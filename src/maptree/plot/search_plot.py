@@ -74,7 +74,6 @@ def plot_search(classifier: Any, ax: Any = None) -> Any:
     ax.legend(loc="best", frameon=False)
     certificate = getattr(classifier, "certificate_", None)
     if certificate is not None:
-        ax.set_title(
-            f"{headline(certificate)} ({seconds_text(certificate.seconds)})", fontsize="medium"
-        )
+        title = f"{headline(certificate)} ({seconds_text(certificate.seconds)})"
+        ax.set_title(title.replace(", and", ",\nand"), fontsize="medium")
     return ax

@@ -154,18 +154,22 @@ class _Drawing:
     def add_to(self, ax: Any) -> None:
         from matplotlib.collections import LineCollection, PathCollection
 
-        thin = {"linewidths": 0.6}
-        ax.add_collection(PathCollection(self.edges, facecolors="none", edgecolors=_LINE))
-        ax.add_collection(PathCollection(self.boxes, facecolors=_PAPER, edgecolors=_LINE))
+        # Lines have their width in points, so in a small Axes they are made thinner.
+        points = ax.get_window_extent().width / ax.figure.dpi * 72
+        line, hair = (min(1.0, units * points / self.width) for units in (1.5, 0.8))
+        ax.add_collection(
+            PathCollection(self.edges, facecolors="none", edgecolors=_LINE, linewidths=line)
+        )
+        ax.add_collection(
+            PathCollection(self.boxes, facecolors=_PAPER, edgecolors=_LINE, linewidths=line)
+        )
         for colour, shapes in zip(PALETTE, self.bars, strict=True):
             ax.add_collection(
-                PathCollection(shapes, facecolors=colour, edgecolors=_FAINT, **{"linewidths": 0.3})
+                PathCollection(shapes, facecolors=colour, edgecolors=_FAINT, linewidths=hair / 2)
             )
-        ax.add_collection(LineCollection(self.whiskers, colors=_INK, **thin))
-        for lettering, colour in ((self.title, _INK), (self.small, _INK)):
-            ax.add_collection(
-                PathCollection(lettering.shapes, facecolors=colour, edgecolors="none")
-            )
+        ax.add_collection(LineCollection(self.whiskers, colors=_INK, linewidths=hair))
+        for lettering in (self.title, self.small):
+            ax.add_collection(PathCollection(lettering.shapes, facecolors=_INK, edgecolors="none"))
         ax.set(xlim=(0, self.width), ylim=(-self.places.height, self.top), aspect="equal")
         ax.axis("off")
 

@@ -202,7 +202,11 @@ def _confusion(view: TreeView, held: HeldOut) -> str:
 def _names(view: TreeView) -> str:
     """List the names that were cut and that the page shows."""
     shown = " ".join([*(node.rule for node in view.nodes), *view.classes])
-    cut = [(short, long) for short, long in view.full.items() if short in shown]
+    cut = [
+        (short, long)
+        for short, long in view.full.items()
+        if short in shown and visible(long) != short
+    ]
     if not cut:
         return ""
     items = [
