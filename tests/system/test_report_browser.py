@@ -6,15 +6,12 @@ import datetime as dt
 import math
 import os
 import shutil
-import sys
 from decimal import Decimal
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from maptree import MAPTreeClassifier
 from maptree.drawing.layout import MARGIN
 from maptree.drawing.tree_view import view_tree
@@ -22,11 +19,7 @@ from maptree.encoding.value_text import category_text
 from pictured import HOSTILE, pictured
 from tables import random_tree
 
-pytestmark = [
-    pytest.mark.system,
-    # Playwright's own event loop is closed by the interpreter.
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-]
+pytestmark = pytest.mark.system
 SIZES = ["very small", "small", "medium", "large"]
 COLOURS = [
     "red",
@@ -141,13 +134,31 @@ def as_typed(value):
         days, rest = divmod(abs(value), dt.timedelta(days=1))
         clock = f"{rest.seconds // 3600:02d}:{rest.seconds // 60 % 60:02d}:{rest.seconds % 60:02d}"
         return f"{'-' if value < dt.timedelta() else ''}{days} d {clock}"
-    if isinstance(value, dt.datetime):
+    if isinstance(value, (dt.datetime, dt.time)):
         whole = value.microsecond % 1000 == 0
         kept = "auto" if not value.microsecond else "milliseconds" if whole else "microseconds"
         return value.replace(tzinfo=None).isoformat(timespec=kept)
-    if isinstance(value, (dt.date, dt.time)):
+    if isinstance(value, dt.date):
         return value.isoformat()
     return repr(float(value)) if isinstance(value, float) else str(value)
+
+
+def with_thresholds(model, rows):
+    """Put the thresholds themselves in place of some times; numbers have a test of their own."""
+    rng = np.random.default_rng(0)
+    epoch = dt.datetime(1970, 1, 1)
+    for column in model.encoder_.schema_:
+        if column.kind in ("datetime", "time", "duration"):
+            spans = [dt.timedelta(microseconds=t // 1000) for t in column.thresholds]
+            zone = None if column.zone is None else dt.UTC
+            as_value = {
+                "datetime": lambda span, zone=zone: (epoch + span).replace(tzinfo=zone),
+                "time": lambda span: (epoch + span).time(),
+                "duration": lambda span: span,
+            }[column.kind]
+            for row in np.flatnonzero(rng.random(len(rows)) < 0.3):
+                rows.loc[row, column.name] = as_value(spans[rng.integers(len(spans))])
+    return rows
 
 
 def asked_columns(model, tree):
@@ -194,8 +205,8 @@ ASK = """
 
 
 def test_answers_are_those_of_the_model(model, open_report):
-    """Rows of all kinds, with missing and unknown values."""
-    rows = all_kinds(500, seed=1, unknown=True)
+    """Rows of all kinds, with missing and unknown values, and times at the thresholds."""
+    rows = with_thresholds(model, all_kinds(500, seed=1, unknown=True))
     asked = asked_columns(model, model.tree_)
     assert len(asked) >= 13
     names = [name for j, name in enumerate(rows) if j in asked]
