@@ -3,8 +3,9 @@
 #
 #   make demo    fit a real data set to the proved optimum and print the tree
 #   make test    all tests: C++ under sanitizers, then Python; test-core and test-threads: parts of it
-#   make test-system   the exports in the systems that they are for: installs PostgreSQL, node, a C
-#                compiler, Graphviz and LaTeX where the user is root; a test that skips fails
+#   make test-system   the report in a browser, the exports in the systems that they are for: installs
+#                Chromium, PostgreSQL, node, a C compiler, Graphviz and LaTeX where the user is root;
+#                a test that skips fails
 #   make lint    ruff, mypy, clang-format       make format   apply them
 #   make fuzz    random problems until one fails (Ctrl-C stops)
 #   make bench   measure on the sets in $MAPTREE_DATA, ARGS="--limit 10" (bench/README.md)

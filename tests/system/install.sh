@@ -14,6 +14,7 @@ need "command -v node" "nodejs"
 need "command -v npm" "npm"
 need "ls /usr/lib/postgresql/*/bin/initdb || command -v initdb" "postgresql"
 need "command -v dot" "graphviz"
+need "command -v chromium || command -v chromium-browser || command -v google-chrome" "chromium"
 need "command -v pdflatex && kpsewhich forest.sty && kpsewhich elocalloc.sty" \
   "texlive-latex-base texlive-latex-extra texlive-pictures"
 
