@@ -9,12 +9,12 @@ import shutil
 import numpy as np
 import pandas as pd
 import pytest
-from report_cases import ASK, all_kinds, asked_columns, typed_rows, with_thresholds
 
 from maptree import MAPTreeClassifier
 from maptree.drawing.layout import MARGIN
 from maptree.drawing.tree_view import view_tree
 from pictured import HOSTILE, pictured
+from report_cases import ASK, all_kinds, asked_columns, typed_rows, with_thresholds
 from tables import random_tree
 
 pytestmark = pytest.mark.system
