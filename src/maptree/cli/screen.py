@@ -50,7 +50,7 @@ def fold(line: str, columns: int, indent: str = "") -> list[str]:
     """Wrap one line of text or of a tree, and never lose what it says.
 
     >>> fold("| | colour not in {blue, red}: yes", 24)
-    ['| | colour not in', '| |     {blue, red}: yes']
+    ['| | colour not in {blue,', '| |     red}: yes']
     """
     start = line[: len(line) - len(line.lstrip("| "))]
     below = f"{start}{indent or ('    ' if start else '')}"
