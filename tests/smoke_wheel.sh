@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs the wheel of a directory into an empty environment and fits one tree with it.
+# Installs the wheel of a directory into an empty environment and fits one tree with it, from Python
+# and, with the extra, from the command line.
 set -eu
 python=$1
 dist=$(cd "$2" && pwd)
@@ -19,3 +20,9 @@ assert abs(model.certificate_.log_posterior + 300.9038) < 1e-4, model.certificat
 assert "<svg" in model.to_html()  # the pieces of the page are in the wheel
 print(f"maptree {maptree.__version__} from the wheel:", model.certificate_)
 EOF
+code=0
+"$empty/venv/bin/maptree" demo || code=$?
+[ "$code" -eq 3 ] # not installed, and it says so
+"$empty/venv/bin/python" -m pip install --quiet --disable-pip-version-check "$(echo "$dist"/maptree-*.whl)[cli]"
+"$empty/venv/bin/maptree" demo --model demo.json | tail -n 3
+"$empty/venv/bin/maptree" show demo.json > /dev/null

@@ -494,7 +494,8 @@ def use(model):
         columns = {}
         for j, column in enumerate(model.encoder_.schema_):
             values = kinds.get(column.kind, ["red", None, "unknown"])
-            if column.kind == "category" and not isinstance(column.categories[0], str):
+            text = any(isinstance(category, str) for category in column.categories)
+            if column.kind == "category" and not text:
                 values = [1, None, 2]
             if column.zone is not None:
                 values = [pd.Timestamp("2021-03-04 12:30", tz="UTC"), None, None]

@@ -76,7 +76,7 @@ def draw(progress: Progress, title: str, limit: float | None) -> Drawn:
         ("bound on every tree", f"{progress.log_posterior_bound:.3f}"),
         ("gap", f"{progress.gap:.3f} nats" if searched else "-"),
         ("proved to depth", depth),
-        ("size of the tree", f"{progress.n_leaves:,} leaves" if searched else "-"),
+        ("leaves of the tree", f"{progress.n_leaves:,}" if searched else "-"),
     ):
         grid.add_row(name, value)
     return RichPanel(

@@ -115,7 +115,7 @@ def as_fitted(column: Any, about: Column, decimal: str = ".") -> Any:
         return pa.chunked_array([pa.nulls(len(column))]) if not about.tests else column
     kind = about.kind
     if kind in ("category", "ordered"):
-        if all(isinstance(category, str) for category in about.categories):
+        if any(isinstance(category, str) for category in about.categories):
             return column
         kind = "boolean" if isinstance(about.categories[0], bool) else "number"
     if kind not in _KINDS:  # constant but for missing values
