@@ -436,7 +436,7 @@ def test_a_fault_asks_for_a_report(here, capsys, monkeypatch):
 
 def test_every_command_has_an_example_in_its_help(capsys):
     names = [command.name for command in make_app().registered_commands]
-    assert names[:5] == ["fit", "predict", "score", "show", "demo"]
+    assert names == ["fit", "predict", "score", "show", "report", "export", "demo"]
     for name in names:
         told = call(capsys, name, "--help")
         assert told.code == 0

@@ -20,7 +20,7 @@ from maptree.cli.screen import complain
 # What click calls UsageError. Older versions of typer use click, newer ones have a copy of it.
 _UsageError = typer.BadParameter.__mro__[1]
 
-_ORDER = ("fit", "predict", "score", "show")  # then the others, by name
+_ORDER = ("fit", "predict", "score", "show", "report", "export")  # then the others, by name
 
 _ABOUT = """
 The decision tree with the highest posterior probability, from your table.

@@ -49,6 +49,12 @@ Missing = Annotated[
 Json = Annotated[
     bool, typer.Option("--json", metavar="", help="Print one JSON document instead of text.")
 ]
+KnownTarget = Annotated[
+    str | None,
+    typer.Option(
+        "--target", "-t", metavar="NAME", help="The column of classes; as in fit if not given."
+    ),
+]
 Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model file.", show_default=False)]
 Data = Annotated[
     str,
@@ -80,3 +86,12 @@ def read_data(
             raise Refusal(f"--delimiter {delimiter}: pass one character, or tab.", USAGE)
     words = (*MISSING, *(missing or ()))
     return read_source(path, format_, Dialect(delimiter, encoding, words, decimal))
+
+
+def beside(model: str, extension: str) -> str:
+    """Return the name of a file that belongs to a model.
+
+    >>> beside("people.model.json", ".html"), beside("tree.json", ".html")
+    ('people.html', 'tree.html')
+    """
+    return model.removesuffix(".json").removesuffix(".model") + extension

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from maptree.cli.files import EXTENSIONS, Source
+from maptree.cli.labelled_rows import take
 from maptree.cli.names import refuse_unknown, split_names
 from maptree.cli.new_rows import rows_for
 from maptree.cli.refusal import USAGE, Refusal
@@ -48,7 +49,7 @@ def predictions(model: MAPTreeClassifier, source: Source, wanted: Wanted) -> pa.
     # All that a row gets depends on its leaf only, so it is worked out for the leaves.
     nodes, position = np.unique(leaves, return_inverse=True)
     rows = np.unique(leaves, return_index=True)[1]
-    one_each = X.take(pa.array(rows)) if isinstance(X, pa.Table) else X[rows]
+    one_each = take(X, rows)
     probabilities = model.predict_proba(one_each)
     best = probabilities.argmax(axis=1)
     names = class_texts(model.classes_)

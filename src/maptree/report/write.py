@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from os import PathLike
-from pathlib import Path
 from string import Template
 from typing import Any
 
@@ -20,6 +19,7 @@ from maptree.report.held_out import HeldOut, score
 from maptree.report.markup import data, fingerprint, piece, text
 from maptree.report.plain_words import certificate_words
 from maptree.report.tree_svg import legend, palette_css, tree_svg
+from maptree.whole_file import write_whole
 
 _SCRIPTS = ("exact.js", "fields.js", "tree.js", "what_if.js", "page.js")
 # Characters of a name that was cut, in the list of those.
@@ -68,7 +68,7 @@ def write_report(
     '<!doctype html>'
     """
     page = report_html(classifier, X, y, feature_names, title)
-    Path(path).write_text(page, encoding="utf-8", newline="\n")
+    write_whole(path, page.encode())
 
 
 def report_html(

@@ -1,0 +1,70 @@
+"""``maptree report``: a model as a page to look at and to send to somebody."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from maptree.cli import options
+
+
+def report(
+    model: options.Model,
+    data: Annotated[
+        str | None,
+        typer.Option("--data", metavar="DATA", help="Rows whose class is known, to score it on."),
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE", help="MODEL with .html if not given."),
+    ] = None,
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Of the page.")] = None,
+    target: options.KnownTarget = None,
+    json: options.Json = False,
+    format: options.Format = None,
+    delimiter: options.Delimiter = None,
+    encoding: options.Encoding = None,
+    decimal: options.Decimal = ".",
+    missing: options.Missing = None,
+) -> None:
+    """Write a report: one HTML file that needs no network.
+
+    The tree to zoom and fold, a form that takes a case and shows its way to
+    the answer, the rules, the certificate in plain words, and with --data
+    accuracy, calibration and confusion.
+
+    \b
+    Example:
+      maptree report people.model.json --data test.csv -o people.html
+    """
+    from maptree import load_model, write_report
+    from maptree.cli.labelled_rows import labelled_rows
+    from maptree.cli.screen import emit, note
+
+    loaded = load_model(model)
+    X = y = None
+    without = unknown = 0
+    if data is not None:
+        source = options.read_data(data, format, delimiter, encoding, missing, decimal)
+        rows = labelled_rows(loaded, source, target)
+        X, codes = rows.known
+        y = loaded.classes_[codes]
+        without, unknown = rows.without, len(rows.codes) - len(codes)
+    path = output or options.beside(model, ".html")
+    write_report(loaded, path, X, y, title=title or loaded.training_.target)
+    if json:
+        emit(
+            {
+                "command": "report",
+                "model_file": model,
+                "report": path,
+                "rows_without_target": without,
+                "rows_of_unknown_classes": unknown,
+            }
+        )
+        return
+    for count, what in ((without, "without a target"), (unknown, "of classes it does not know")):
+        if count:
+            note(f"{count:,} rows {what} are left out.")
+    note(f"Report written to {path}.")

@@ -1,0 +1,85 @@
+"""The commands that write a model in other forms: report and export."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from command import QUICK, call, people, widest, write_text
+from maptree import load_model
+from maptree.cli.commands.export import FORMATS
+
+
+@pytest.fixture
+def fitted(tmp_path, monkeypatch, capsys):
+    """A folder with a table and a model, where the commands run."""
+    monkeypatch.chdir(tmp_path)
+    write_text(people(), tmp_path / "people.csv")
+    assert call(capsys, "fit", "people.csv", "-t", "buys", *QUICK).code == 0
+    return tmp_path
+
+
+def test_report(fitted, capsys):
+    told = call(capsys, "report", "people.model.json")
+    assert (told.code, told.out, told.err) == (0, "", "Report written to people.html.\n")
+    page = (fitted / "people.html").read_text()
+    assert "Confusion" not in page
+    frame = people()
+    frame.loc[:9, "buys"] = "perhaps"
+    frame.loc[10:14, "buys"] = ""
+    write_text(frame, fitted / "odd.csv")
+    told = call(
+        capsys, "report", "people.model.json", "--data", "odd.csv", "-o", "odd.html",
+        "--title", "Who <buys>?",
+    )  # fmt: skip
+    assert told.code == 0
+    assert "5 rows without a target are left out" in told.err
+    assert "10 rows of classes it does not know are left out" in told.err
+    page = (fitted / "odd.html").read_text()
+    assert "Confusion" in page
+    assert "Who &lt;buys&gt;?" in page
+
+
+def test_report_for_machines(fitted, capsys):
+    told = call(capsys, "report", "people.model.json", "--data", "people.csv", "--json")
+    assert json.loads(told.out)["report"] == "people.html"
+    assert (fitted / "people.html").exists()
+
+
+def test_report_refuses(fitted, capsys):
+    told = call(capsys, "report", "people.model.json", "--data", "people.csv", "-t", "buy")
+    assert told.code == 1
+    assert "Did you mean 'buys'?" in told.err
+    told = call(capsys, "report", "people.model.json", "-o", "nowhere/people.html")
+    assert told.code == 1
+    assert "make it first" in told.err
+
+
+@pytest.mark.parametrize("to", [name for name in FORMATS if name != "onnx"])
+def test_export(fitted, capsys, to):
+    told = call(capsys, "export", "people.model.json", "--to", to)
+    assert told.code == 0
+    assert told.out.endswith("\n")
+    assert call(capsys, "export", "people.model.json", "--to", to, "-o", "tree.txt").code == 0
+    assert (fitted / "tree.txt").read_text() == told.out
+    document = json.loads(call(capsys, "export", "people.model.json", "--to", to, "--json").out)
+    assert document["content"] == told.out
+
+
+def test_export_is_what_the_method_writes(fitted, capsys):
+    model = load_model("people.model.json")
+    told = call(capsys, "export", "people.model.json", "--to", "sqlite", "--table", "people")
+    assert told.out.rstrip("\n") == model.to_sql("sqlite", table="people").rstrip("\n")
+    assert call(capsys, "export", "people.model.json", "--to", "onnx", "-o", "a.onnx").code == 0
+    assert (fitted / "a.onnx").read_bytes() == model.to_onnx().SerializeToString()
+
+
+def test_export_refuses(fitted, capsys):
+    told = call(capsys, "export", "people.model.json", "--to", "postgres")
+    assert told.code == 2
+    assert "Did you mean postgresql?" in " ".join(told.err.split())
+    assert widest(told.err) <= 80
+    told = call(capsys, "export", "people.model.json", "--to", "onnx")
+    assert told.code == 2
+    assert "pass --output" in told.err
