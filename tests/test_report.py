@@ -244,7 +244,7 @@ def test_the_bundle_has_text_too():
     model = MAPTreeClassifier().fit([[0], [1]] * 9, [0, 1] * 9)
     bundle = model._repr_mimebundle_()
     assert set(bundle) == {"text/plain", "text/html"}
-    assert "x0 = 1: 1 0.82" in bundle["text/plain"]
+    assert "x0 = 1: class 1 0.82" in bundle["text/plain"]
     assert bundle["text/html"] == model._repr_html_()
     try:
         set_config(display="text")
