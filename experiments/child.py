@@ -51,6 +51,12 @@ class Child:
         """Whether the process runs."""
         return self._process.poll() is None
 
+    @property
+    def exited(self) -> bool:
+        """Whether the process has ended by itself, with an exit code and not by a signal."""
+        code = self._process.poll()
+        return code is not None and code >= 0
+
     def tell(self, line: str) -> None:
         """Send a line. That nobody is there to read it shows when no answer is heard."""
         assert self._process.stdin is not None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +20,7 @@ from experiments.environments import REMEDY, ROOT, python_of
 from experiments.systems import environment_of
 
 START_SECONDS = 120.0  # to import everything, on a busy machine
+MOST_STARTS = 3  # that fail in a row before an environment is given up
 NO_LIMIT_SECONDS = 3600.0  # for a cell without a limit: it may hang, the run may not
 
 
@@ -43,7 +45,8 @@ class Sandbox:
     def __init__(self, max_bytes: int | None = None) -> None:
         self._max_bytes = memory.limit() if max_bytes is None else max_bytes
         self._children: dict[str, tuple[Child, dict[str, Any]]] = {}
-        self._broken: dict[str, str] = {}  # environments that did not start: once is enough
+        self._failed_starts: Counter[str] = Counter()  # in a row, by environment
+        self._broken: dict[str, str] = {}  # environments that cannot be started, and why
         self._closed = False
         self._in_use = threading.Lock()
 
@@ -77,11 +80,11 @@ class Sandbox:
     def _begin(self, cell: Cell, environment: str) -> tuple[Child, dict[str, Any]]:
         """Return a child that has begun the cell, and what it says about where it lives."""
         for last in (False, True):
-            child, about = self._ready(environment)
-            child.tell(cell.to_json())
             try:
+                child, about = self._ready(environment)
+                child.tell(cell.to_json())
                 child.hear(START_SECONDS, self._max_bytes)
-            except EndedError:  # it died while it was idle, which is no fault of this cell
+            except EndedError:  # while it started or was idle, which is no fault of this cell
                 self._drop(environment)
                 self._check_open()
                 if last:
@@ -110,10 +113,15 @@ class Sandbox:
         try:
             hello = json.loads(child.hear(START_SECONDS, self._max_bytes))
         except (EndedError, ValueError) as error:
+            reason = f"its environment does not start: {error}"
+            self._failed_starts[environment] += 1
+            # One that exits by itself always will; a signal or a busy machine may be chance.
+            if child.exited or self._failed_starts[environment] == MOST_STARTS:
+                self._broken[environment] = reason
             self._drop(environment)
             self._check_open()
-            self._broken[environment] = f"its environment does not start: {error}"
-            raise EndedError("missing", self._broken[environment], 0.0, 0) from error
+            raise EndedError("missing", reason, 0.0, 0) from error
+        self._failed_starts[environment] = 0
         about = {"versions": hello["versions"], "machine": hello["machine"]}
         self._children[environment] = child, about
         return child, about

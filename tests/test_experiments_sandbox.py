@@ -133,6 +133,69 @@ def test_what_is_not_there_is_missing(sandbox, monkeypatch, tmp_path):
     works(sandbox)
 
 
+PEER = replace(faulty.cell("nothing"), system="dl85")
+STARTED = "No module named 'pydl85'"  # what the main Python says to a peer's cell
+
+
+@pytest.fixture
+def peers(monkeypatch, tmp_path):
+    """A Python for the peers that runs a line of shell first, by the number of the start."""
+
+    def make(line: str) -> Sandbox:
+        python = tmp_path / "bin" / "python"
+        python.parent.mkdir()
+        python.write_text(
+            f"#!/bin/sh\necho >> {tmp_path}/starts; start=$(wc -l < {tmp_path}/starts)\n"
+            f'{line}\nexec {sys.executable} "$@"\n'
+        )
+        python.chmod(0o755)
+        monkeypatch.setenv("MAPTREE_PEERS", str(tmp_path))
+        monkeypatch.setenv("PYTHONPATH", faulty.path())
+        made.append(Sandbox())
+        return made[-1]
+
+    made: list[Sandbox] = []
+    yield make
+    for sandbox in made:
+        sandbox.close()
+
+
+def starts(tmp_path) -> int:
+    return len((tmp_path / "starts").read_text())
+
+
+def test_a_child_killed_at_its_start_is_replaced(peers, tmp_path):
+    sandbox = peers("[ $start -gt 1 ] || kill -KILL $$")
+    assert sandbox.run(PEER).reason == STARTED
+    assert sandbox.run(PEER).reason == STARTED
+    assert starts(tmp_path) == 2
+
+
+def test_two_starts_that_fail_cost_one_cell(peers, monkeypatch, tmp_path):
+    monkeypatch.setattr(sandbox_module, "START_SECONDS", 5.0)
+    sandbox = peers("case $start in 1) kill -KILL $$;; 2) exec sleep 60;; esac")
+    row = sandbox.run(PEER)
+    assert (row.outcome, row.reason) == (
+        "missing",
+        "its environment does not start: no answer after 5 s",
+    )
+    assert sandbox.run(PEER).reason == STARTED
+
+
+def test_an_environment_is_given_up_after_three_starts_in_a_row(peers, tmp_path):
+    sandbox = peers("kill -KILL $$")
+    reasons = {sandbox.run(PEER).reason for _ in range(4)}
+    assert reasons == {"its environment does not start: killed by SIGKILL"}
+    assert starts(tmp_path) == 3
+
+
+def test_an_environment_that_exits_by_itself_is_given_up_at_once(peers, tmp_path):
+    sandbox = peers("exit 1")
+    reasons = {sandbox.run(PEER).reason for _ in range(2)}
+    assert reasons == {"its environment does not start: exit code 1"}
+    assert starts(tmp_path) == 1
+
+
 def test_a_process_that_died_while_idle_costs_no_cell(sandbox):
     pid = works(sandbox).extra["pid"]
     os.kill(pid, signal.SIGKILL)
