@@ -11,6 +11,7 @@ or in any other way, start it again, and it goes on.
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import signal
 import sys
@@ -91,6 +92,8 @@ def _compute(left: list[Cell], options: argparse.Namespace, store: Store) -> Non
 
     from experiments.cluster import check_workers, rows_from_cluster
 
+    # It writes a traceback when the scheduler is lost, which one line of ours says better.
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     with Client(options.dask, timeout=10) as client:
         workers = check_workers(client)
         print(f"{workers} workers at {options.dask}", file=sys.stderr)

@@ -5,21 +5,27 @@ future of its own: if a worker dies, the scheduler gives its cells to another, a
 workers die again and again gets a row that says so.
 
 Workers need this folder on their path, the same environments, and the data:
-`PYTHONPATH=. .venv/bin/dask worker ADDRESS --nthreads 1` in a clone of the repository. The
-scheduler needs nothing of ours: cells and rows travel as plain text and dictionaries.
+`PYTHONPATH=. .venv/bin/dask worker ADDRESS --nthreads 1` in a clone of the repository. One that
+joins later and has no such path hands its cells back. The scheduler needs nothing of ours: cells
+and rows travel as plain text and dictionaries.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Generator
+from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
-from distributed import Client, KilledWorker, as_completed
+from distributed import CancelledError, Client, Future, KilledWorker, as_completed
 
 from experiments.cells import Cell, Row
 from experiments.sandbox import Sandboxes
 
+START_WORKERS = (
+    "Start workers in a clone of this repository, with PYTHONPATH=. and the Python of its .venv."
+)
 _sandboxes = Sandboxes()  # of a worker: it lives as long as the worker does
 
 
@@ -28,10 +34,20 @@ def evaluate_here(cell: str) -> dict[str, Any]:
     return asdict(_sandboxes.run(Cell.from_json(cell)))
 
 
-def _on_worker(cell: str | None) -> dict[str, Any] | None:
-    from experiments import cluster
+def _on_worker(cell: str | None) -> dict[str, Any]:
+    """Return a row; or that this worker cannot make any, and why."""
+    try:
+        from experiments import cluster
+    except ImportError as error:
+        if cell is None:
+            raise
+        import time
 
-    return None if cell is None else cluster.evaluate_here(cell)
+        from distributed import get_worker
+
+        time.sleep(1)  # or it would be given all cells, being the fastest
+        return {"unfit": get_worker().address, "reason": str(error)}
+    return {} if cell is None else cluster.evaluate_here(cell)
 
 
 # What is said to be of the main program is sent as code, not as a name to import: the scheduler
@@ -39,30 +55,84 @@ def _on_worker(cell: str | None) -> dict[str, Any] | None:
 _on_worker.__module__ = "__main__"
 
 
-def check_workers(client: Client) -> int:
-    """Return how many cells are computed at a time; ValueError if workers cannot find us."""
+def check_workers(client: Client, patience: float = 60.0) -> int:
+    """Return how many cells are computed at a time, once there is a worker.
+
+    TimeoutError if none comes within ``patience`` seconds, ValueError if one cannot find us.
+    """
+    address = _address(client)
+    if not client.nthreads():
+        print(f"waiting for workers at {address}", file=sys.stderr, flush=True)
+        try:
+            client.wait_for_workers(1, timeout=patience)
+        except TimeoutError as error:
+            text = f"no worker has come to {address} in {patience:g} s. {START_WORKERS}"
+            raise TimeoutError(text) from error
     try:
         client.run(_on_worker, None)
-    except ModuleNotFoundError as error:
-        raise ValueError(
-            f"a worker says: {error}. Start workers in a clone of this repository, with "
-            "PYTHONPATH=. and the Python of its .venv."
-        ) from error
+    except ImportError as error:
+        raise ValueError(f"a worker says: {error}. {START_WORKERS}") from error
     return sum(client.nthreads().values())
 
 
 def rows_from_cluster(cells: list[Cell], client: Client) -> Generator[Row]:
-    """Yield rows as they finish, one a cell whatever happens to workers."""
-    cell_of = {f"{cell.system}-{cell.key}": cell for cell in cells}
+    """Yield rows as they finish, one a cell whatever happens to workers.
+
+    ConnectionError if the scheduler is gone.
+    """
+    address = _address(client)
     texts = [cell.to_json() for cell in cells]
-    futures = client.map(_on_worker, texts, key=list(cell_of))
+    keys = [f"{cell.system}-{cell.key}" for cell in cells]
+    cell_of = dict(zip(keys, cells, strict=True))
+    waiting = set(client.map(_on_worker, texts, key=keys))
+    finished = as_completed(waiting)
+    unfit: set[str] = set()
     try:
-        for future in as_completed(futures):
-            try:
-                row = Row(**future.result())
-            except KilledWorker as error:
-                row = Row.of(cell_of[future.key], "crash", f"its Dask workers died: {error}")
-            yield row
-            future.release()  # the scheduler need not remember what is stored
+        for future in finished:
+            waiting.remove(future)
+            cell = cell_of.pop(future.key)
+            row = _row(future, cell, client, address)
+            if isinstance(row, Row):
+                yield row
+                future.release()  # the scheduler need not remember what is stored
+                continue
+            unfit.add(row["unfit"])
+            others = set(client.nthreads()) - unfit
+            if not others:
+                yield Row.of(cell, "missing", f"a Dask worker says: {row['reason']}")
+                continue
+            # Rather than only: the others may be gone, too, and new ones have come.
+            again = client.submit(
+                _on_worker,
+                cell.to_json(),
+                key=f"{future.key}'",
+                workers=list(others),
+                allow_other_workers=True,
+            )
+            cell_of[again.key] = cell
+            waiting.add(again)
+            finished.add(again)
     finally:
-        client.cancel(futures)
+        with suppress(Exception):  # there may be nobody left to tell
+            client.cancel(list(waiting))
+
+
+def _row(future: Future, cell: Cell, client: Client, address: str) -> Row | dict[str, Any]:
+    """Return what came of a future: a row, or what an unfit worker says."""
+    try:
+        answer: dict[str, Any] = future.result()
+    except KilledWorker as error:
+        return Row.of(cell, "crash", f"its Dask workers died: {error}")
+    except Exception as error:
+        if isinstance(error, CancelledError) or client.status != "running":
+            raise ConnectionError(
+                f"the connection to {address} was lost; what was finished is stored, run it again "
+                "to go on"
+            ) from error
+        # Of the worker, not of the system: it may go well the next time.
+        return Row.of(cell, "missing", f"its Dask worker: {type(error).__name__}: {error}")
+    return answer if "unfit" in answer else Row(**answer)
+
+
+def _address(client: Client) -> str:
+    return str(client.scheduler.address)

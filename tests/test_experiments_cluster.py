@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -30,23 +31,27 @@ class Cluster:
         }
         self._file = folder / "scheduler.json"
         local = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard")
-        scheduler = self._start("dask_scheduler", *local)
-        while not self._file.exists():
-            assert scheduler.poll() is None
-            time.sleep(0.05)
-        alone = ("--nthreads", "1", "--no-nanny", "--no-dashboard")
-        self.workers = [self._start("dask_worker", *alone) for _ in range(workers)]
-        self.client = stack.enter_context(Client(scheduler_file=str(self._file), timeout=60))
-        self.client.wait_for_workers(workers, timeout=60)
-
-    def _start(self, program: str, *arguments: str) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", f"distributed.cli.{program}", *arguments]
         # The scheduler does not find us, and need not.
-        found = {"PYTHONPATH": faulty.path() if program == "dask_worker" else ""}
+        self.scheduler = self._start("dask_scheduler", "", *local)
+        while not self._file.exists():
+            assert self.scheduler.poll() is None
+            time.sleep(0.05)
+        self.address = json.loads(self._file.read_text())["address"]
+        self.workers = [self.start_worker() for _ in range(workers)]
+        self.client = stack.enter_context(Client(scheduler_file=str(self._file), timeout=60))
+        if workers:
+            self.client.wait_for_workers(workers, timeout=60)
+
+    def start_worker(self, path: str | None = None) -> subprocess.Popen[bytes]:
+        alone = ("--nthreads", "1", "--no-nanny", "--no-dashboard")
+        return self._start("dask_worker", faulty.path() if path is None else path, *alone)
+
+    def _start(self, program: str, path: str, *arguments: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", f"distributed.cli.{program}", *arguments]
         process = subprocess.Popen(
             [*command, "--scheduler-file", str(self._file)],
             cwd=self._file.parent,
-            env=self._variables | found,
+            env=self._variables | {"PYTHONPATH": path},
             stderr=subprocess.DEVNULL,
         )
         self._stack.callback(process.wait)
@@ -99,3 +104,74 @@ def test_a_cell_whose_workers_die_gets_a_row(cluster, tmp_path):
     (row,) = rows_from_cluster([poison], cluster.client)
     assert (row.key, row.outcome) == (poison.key, "crash")
     assert row.reason.startswith("its Dask workers died")
+
+
+def test_a_worker_that_joins_later_without_the_package_costs_no_row(cluster, monkeypatch):
+    cluster = cluster(workers=1)
+    handed_back = []
+
+    def submit(*what, submit=cluster.client.submit, **how):
+        handed_back.append(what)
+        return submit(*what, **how)
+
+    monkeypatch.setattr(cluster.client, "submit", submit)
+    cells = [faulty.cell("sleep", seed, seconds=0.5) for seed in range(20)]
+    rows = []
+    for row in rows_from_cluster(cells, cluster.client):
+        rows.append(row)
+        if len(rows) == 1:
+            cluster.start_worker(path="")
+            cluster.client.wait_for_workers(2, timeout=60)
+    assert {row.key for row in rows} == {cell.key for cell in cells}
+    assert [row.outcome for row in rows] == ["ok"] * len(cells)
+    assert handed_back
+
+
+def test_cells_are_missing_if_no_worker_has_the_package(cluster):
+    cluster = cluster(workers=0)
+    cluster.start_worker(path="")
+    with pytest.raises(ValueError, match="a worker says: No module named 'experiments'. Start"):
+        check_workers(cluster.client)
+    (row,) = rows_from_cluster([faulty.cell("nothing")], cluster.client)
+    assert (row.outcome, row.reason) == (
+        "missing",
+        "a Dask worker says: No module named 'experiments'",
+    )
+
+
+def test_a_scheduler_without_workers_is_not_waited_for_without_end(cluster, capsys):
+    cluster = cluster(workers=0)
+    with pytest.raises(TimeoutError, match=f"no worker has come to {cluster.address} in 0.5 s"):
+        check_workers(cluster.client, patience=0.5)
+    assert f"waiting for workers at {cluster.address}" in capsys.readouterr().err
+
+
+def test_a_scheduler_that_dies_ends_the_run_with_one_line(cluster, tmp_path):
+    cluster = cluster(workers=1)
+    words = ["run", "--family", "synthetic", "--systems", "cart", "--dask", cluster.address]
+    run = subprocess.Popen(
+        [sys.executable, "-m", "experiments", *words, "--results", str(tmp_path)],
+        env=os.environ | {"PYTHONPATH": faulty.path()},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    at = tmp_path / "results.sqlite"
+    deadline = time.monotonic() + 60
+    before = 0
+    while not before:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+        with Store(at) as store:
+            before = len(store.load())
+    cluster.scheduler.kill()
+    printed, said = run.communicate(timeout=60)
+    assert run.returncode == 1
+    assert (
+        f"Not run: the connection to {cluster.address} was lost; what was finished is stored, run "
+        "it again to go on\n"
+    ) in said
+    assert "Traceback" not in said
+    assert "cart" in printed
+    with Store(at) as store:
+        assert before <= len(store.load()) < 45
