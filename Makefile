@@ -10,7 +10,8 @@
 #   make fuzz    random problems until one fails (Ctrl-C stops)
 #   make bench   measure on the sets in $MAPTREE_DATA, ARGS="--limit 10" (bench/README.md)
 #   make paper   the paper's experiments on all systems, figures and report in build/paper
-#                (experiments/README.md); BUDGET=full FAMILY=speed SETS="vote lymph" JOBS=4 DASK=tcp://...
+#                (experiments/README.md); BUDGET=minute (speed by runs of 60 s) or BUDGET=full (days),
+#                FAMILY=speed SETS="vote lymph" JOBS=4 DASK=tcp://...
 #   make peers   only the environment of the systems that we are compared with
 #   make gallery three real tables beside other systems, written to docs/examples (15 minutes)
 #   make dist    an sdist and a wheel, tried in an empty environment

@@ -14,7 +14,9 @@ import argparse
 import logging
 import os
 import signal
+import sqlite3
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from experiments.budgets import BUDGETS
@@ -22,6 +24,7 @@ from experiments.cells import Cell
 from experiments.data import available
 from experiments.families import FAMILIES, cells
 from experiments.progress import Watch
+from experiments.results import select
 from experiments.run import missing, run, summary
 from experiments.store import Store
 from experiments.systems import MODULES
@@ -32,24 +35,40 @@ def main() -> int:
     """Do what the command line says."""
     options = _read_options()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as gentle as Ctrl-C
-    options.results.mkdir(parents=True, exist_ok=True)
-    with Store(options.results / "results.sqlite") as store:
+    at = options.results / "results.sqlite"
+    if options.command is not _run and not at.exists():
+        print(f"There is no {at}: `python -m experiments run` makes it.", file=sys.stderr)
+        return 1
+    try:
+        options.results.mkdir(parents=True, exist_ok=True)
+        store = Store(at)
+    except (OSError, sqlite3.Error, ValueError) as error:
+        print(f"Cannot keep results in {options.results}: {error}", file=sys.stderr)
+        return 1
+    with store:
         status: int = options.command(options, store)
     return status
 
 
 def _run(options: argparse.Namespace, store: Store) -> int:
     families = FAMILIES if options.family == "all" else (options.family,)
-    sets = [] if families == ("synthetic",) else _sets(options.sets)
+    try:
+        sets = [] if families == ("synthetic",) else _sets(options.sets)
+    except DatasetNotFoundError as error:
+        print(f"Not run: {error}", file=sys.stderr)
+        return 1
     wanted = [cell for family in families for cell in cells(family, options.budget, sets)]
     if options.systems is not None:
         wanted = [cell for cell in wanted if cell.system in options.systems]
+    if not wanted:
+        print("Not run: no cell is of such a family, set and system.", file=sys.stderr)
+        return 1
     left = missing(wanted, store, options.retry)
     keys = {cell.key for cell in wanted}
     print(f"{len(keys)} cells, {len(keys) - len(left)} of them done before", file=sys.stderr)
     try:
         _compute(left, options, store)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, sqlite3.Error) as error:
         print(f"Not run: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
@@ -61,18 +80,15 @@ def _run(options: argparse.Namespace, store: Store) -> int:
 
 
 def _sets(asked: list[str] | None) -> list[str]:
-    """Return the sets to run on. They are fetched here, once, and not by every process."""
-    if asked is None:
-        present, absent = available()
-    else:
-        present, absent = [], {}
+    """Return the sets to run on. They are fetched here, once, and not by every process.
+
+    Those that were asked for have to be there; otherwise it is as many as are found.
+    """
+    if asked is not None:
         for name in asked:
-            try:
-                load_cp4im(name)
-            except DatasetNotFoundError as error:
-                absent[name] = str(error)
-            else:
-                present.append(name)
+            load_cp4im(name)
+        return asked
+    present, absent = available()
     if absent:
         print(f"Without {', '.join(absent)}. {next(iter(absent.values()))}", file=sys.stderr)
     return present
@@ -104,14 +120,25 @@ def _compute(left: list[Cell], options: argparse.Namespace, store: Store) -> Non
 def _figures(options: argparse.Namespace, store: Store) -> int:
     from experiments.figures import draw
 
-    draw(store.load(), options.results, options.budget, options.sets)
-    return 0
+    return _write(draw, options, store)
 
 
 def _report(options: argparse.Namespace, store: Store) -> int:
     from experiments.report import write
 
-    write(store.load(), options.results, options.budget, options.sets)
+    return _write(write, options, store)
+
+
+def _write(how: Callable[..., list[Path]], options: argparse.Namespace, store: Store) -> int:
+    rows = store.load()
+    if not any(select(rows, options.budget, options.sets).families.values()):
+        print(
+            f"Nothing to show: of {len(rows)} rows in {options.results} none is of the budget "
+            f"{options.budget}{' on these sets' if options.sets else ''}.",
+            file=sys.stderr,
+        )
+        return 1
+    how(rows, options.results, options.budget, options.sets)
     return 0
 
 

@@ -7,16 +7,20 @@ import sys
 
 import pytest
 
+import experiments.__main__
 from experiments.__main__ import main
+from experiments.cells import Row
+from experiments.families import cells
 from experiments.store import Store
+from maptree.datasets import DatasetNotFoundError
 
 
 @pytest.fixture
 def command(monkeypatch, tmp_path):
     before = signal.getsignal(signal.SIGTERM)
 
-    def run(*words: str) -> int:
-        monkeypatch.setattr(sys, "argv", ["experiments", *words, "--results", str(tmp_path)])
+    def run(*words: str, results=tmp_path) -> int:
+        monkeypatch.setattr(sys, "argv", ["experiments", *words, "--results", str(results)])
         return main()
 
     yield run
@@ -56,3 +60,50 @@ def test_mistakes_are_named(command, capsys, words, says):
         command(*words)
     assert stopped.value.code == 2
     assert says in capsys.readouterr().err
+
+
+def test_a_set_that_was_asked_for_has_to_be_there(command, monkeypatch, capsys):
+    def load(name):
+        raise DatasetNotFoundError(f"{name} is nowhere")
+
+    monkeypatch.setattr(experiments.__main__, "load_cp4im", load)
+    assert command("run", "--sets", "vote") == 1
+    printed = capsys.readouterr()
+    assert printed.err == "Not run: vote is nowhere\n"
+    assert printed.out == ""
+
+
+def test_a_run_of_nothing_fails(command, capsys):
+    assert command("run", "--family", "synthetic", "--systems", "mcmc") == 1
+    assert capsys.readouterr().err == "Not run: no cell is of such a family, set and system.\n"
+
+
+@pytest.mark.parametrize("step", ["run", "figures", "report"])
+def test_results_that_cannot_be_kept_are_an_error(command, tmp_path, capsys, step):
+    taken = tmp_path / "taken"
+    taken.touch()
+    assert command(step, results=taken) == 1
+    error = capsys.readouterr().err
+    assert str(taken) in error
+    assert error.count("\n") == 1
+    folder = tmp_path / "folder"
+    (folder / "results.sqlite").mkdir(parents=True)
+    assert command(step, results=folder) == 1
+    assert capsys.readouterr().err == (
+        f"Cannot keep results in {folder}: unable to open database file\n"
+    )
+
+
+@pytest.mark.parametrize("step", ["figures", "report"])
+def test_nothing_is_written_about_nothing(command, tmp_path, capsys, step):
+    assert command(step) == 1
+    at = tmp_path / "results.sqlite"
+    assert capsys.readouterr().err == f"There is no {at}: `python -m experiments run` makes it.\n"
+    assert not at.exists()
+    with Store(at) as store:
+        store.append(Row.of(cells("synthetic", "full", [])[-1], "ok"))
+    assert command(step, "--budget", "quick") == 1
+    error = capsys.readouterr().err
+    assert error.startswith("Nothing to show: of 1 rows in")
+    assert error.endswith("none is of the budget quick.\n")
+    assert [path.name for path in tmp_path.iterdir() if path.suffix != ".sqlite"] == []
