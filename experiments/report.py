@@ -1,4 +1,4 @@
-"""report.md and claims.md: what was run, on what, how much of it has a result, and what it says."""
+"""report.md, claims.md and rows.csv: what was run, on what, what came of it, and what it says."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from experiments.claims import judge, page
 from experiments.figures import sheets_of
 from experiments.markdown import number, table
 from experiments.results import NOT_RUN, Results, Rows, select
+from experiments.rows_csv import as_csv
 from maptree.datasets import CP4IM_SETS
 
 _TITLES = {
@@ -28,12 +29,13 @@ def write(
     budget: str = "quick",
     sets: Sequence[str] | None = None,
 ) -> list[Path]:
-    """Write both pages into a folder that has the figures in FOLDER/figures."""
+    """Write both pages and the rows into a folder that has the figures in FOLDER/figures."""
     results = select(rows, budget, sets)
+    texts = {"report.md": report(results), "claims.md": page(results), "rows.csv": as_csv(results)}
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     written = []
-    for name, text in (("report.md", report(results)), ("claims.md", page(results))):
+    for name, text in texts.items():
         written.append(folder / name)
         written[-1].write_text(text)
     return written
@@ -45,6 +47,7 @@ def report(results: Results) -> str:
     parts = [
         "# The paper's experiments",
         _facts(results, rows),
+        "Every row, without traces: [rows.csv](rows.csv).",
         "## The paper's claims",
         _claims(results),
         "## Rows",
@@ -66,7 +69,8 @@ def _facts(results: Results, rows: Rows) -> str:
     run = [row for row in rows if row["outcome"] != NOT_RUN]
     budget = results.budget
     dates = sorted(row["date"] for row in run if row["date"])
-    absent = [known.name for known in CP4IM_SETS if known.name not in results.sets]
+    seen = {row["set"] for row in run}
+    absent = [known.name for known in CP4IM_SETS if known.name not in seen]
     facts = {
         "budget": (
             f"{budget.name}: speed with runs of {budget.long_run:g} s; otherwise {budget.limit:g} "
@@ -76,7 +80,7 @@ def _facts(results: Results, rows: Rows) -> str:
         "run": f"{dates[0]} to {dates[-1]}" if dates else None,
         "machine": "; ".join(sorted({row["machine"] for row in run if row["machine"]})),
         "versions": _versions(run),
-        "rows": f"{len(run)} of {len(rows)} wanted, {_outcomes(run)}",
+        "rows": ", ".join([f"{len(run)} of {len(rows)} wanted", *_outcomes(run)]),
         "time in fits": f"{number(sum(row['seconds'] or 0 for row in run) / 3600, 2)} hours",
         "sets without rows": ", ".join(absent),
     }
@@ -93,9 +97,9 @@ def _versions(rows: Rows) -> str:
     )
 
 
-def _outcomes(rows: Rows) -> str:
+def _outcomes(rows: Rows) -> list[str]:
     counted = Counter(row["outcome"] for row in rows)
-    return ", ".join(f"{counted[outcome]} {outcome}" for outcome in OUTCOMES if counted[outcome])
+    return [f"{counted[outcome]} {outcome}" for outcome in OUTCOMES if counted[outcome]]
 
 
 def _claims(results: Results) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import xml.etree.ElementTree as ET
 
 import matplotlib as mpl
@@ -68,7 +69,7 @@ def test_every_figure_is_there_as_png_and_svg_with_its_table(paper):
 
 def test_the_report_has_all_of_it(paper):
     folder, _, written = paper
-    assert [path.name for path in written] == ["report.md", "claims.md"]
+    assert [path.name for path in written] == ["report.md", "claims.md", "rows.csv"]
     text = (folder / "report.md").read_text()
     for name in NAMES:
         assert f"](figures/{name}.png)" in text
@@ -85,6 +86,37 @@ def test_the_report_has_all_of_it(paper):
         assert fact in text
     linked = {part.split(")")[0] for part in text.split("](figures/")[1:]}
     assert all((folder / "figures" / name).is_file() for name in linked)
+
+
+def test_the_rows_are_there_as_a_table(paper):
+    folder, *_ = paper
+    with (folder / "rows.csv").open() as file:
+        lines = list(csv.DictReader(file))
+    assert len(lines) == 1260
+    assert sum(line["outcome"] == "missing" for line in lines) == 120
+    made = {row["key"]: row for row in made_up("quick", SETS, gosdt="missing")}
+    for line, row in zip(lines, made.values(), strict=True):
+        assert (line["system"], line["set"]) == (row["system"], row["set"])
+        assert line["seed"] == ("" if row["seed"] is None else str(row["seed"]))
+        if row["log_posterior"] is not None:
+            assert float(line["log_posterior"]) == pytest.approx(row["log_posterior"])
+    assert "](rows.csv)" in (folder / "report.md").read_text()
+    synthetic = next(line for line in lines if line["family"] == "synthetic")
+    assert (synthetic["params"], synthetic["rows"], synthetic["noise"]) == (
+        "alpha=0.95 beta=0.5 rho=2.5",
+        "100",
+        "0.0",
+    )
+
+
+def test_sets_without_rows_are_those_without_rows():
+    rows = made_up("quick", ["vote"], ("speed",))
+    text = report.report(select(rows, "quick", ["vote", "lymph"]))
+    assert "- rows: 120 of 240 wanted, 120 ok\n" in text
+    (line,) = [line for line in text.splitlines() if line.startswith("- sets without rows")]
+    assert "lymph" in line
+    assert "vote" not in line
+    assert "- rows: 0 of 0 wanted\n" in report.report(select([], "quick"))
 
 
 def test_a_system_that_is_missing_is_in_the_figure_with_count_and_reason():

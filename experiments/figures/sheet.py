@@ -71,14 +71,14 @@ class Sheet:
             parts.append(f"![{self.title}]({folder}{self.name}.png)")
         parts.append(self.caption)
         if self.details:
-            parts.append(f"[All rows behind it]({folder}{self.name}-details.md).")
+            parts.append(f"[By set and setting]({folder}{self.name}-details.md).")
         return "\n\n".join([*parts, *self.tables]) + "\n"
 
     def write(self, folder: Path) -> list[Path]:
         """Write NAME.png and .svg, NAME.md, and NAME-details.md if there are details."""
         texts = {f"{self.name}.md": self.markdown()}
         if self.details:
-            head = f"# {self.title}: all rows behind it"
+            head = f"# {self.title}: by set and setting"
             texts[f"{self.name}-details.md"] = "\n\n".join([head, *self.details]) + "\n"
         written = []
         for name, text in texts.items():
