@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -52,6 +52,31 @@ COMPARED = (
     ),
 )
 MAIN = tuple(setting for setting in COMPARED if setting.main)
+
+
+def in_words(settings: Iterable[Setting]) -> str:
+    """Name settings in few words.
+
+    >>> in_words(setting for setting in COMPARED if not setting.main)
+    'CART 2, 3, 5 to 8; DL8.5 2, 3, 6; STreeD 2, 3, 6'
+    """
+    of_system: dict[str, list[str]] = {}
+    for setting in settings:
+        name, _, value = setting.label.rpartition(" ")
+        of_system.setdefault(name, []).append(value)
+    return "; ".join(f"{name} {_ranges(values)}" for name, values in of_system.items())
+
+
+def _ranges(values: list[str]) -> str:
+    """Join values; three and more whole numbers in a row by their ends."""
+    runs: list[list[str]] = []
+    for value in values:
+        if runs and value.isdigit() and runs[-1][-1] == str(int(value) - 1):
+            runs[-1].append(value)
+        else:
+            runs.append([value])
+    return ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(run) for run in runs)
+
 
 _PRIORS = ((0.999, 0.1), (0.99, 0.2), (0.95, 0.5), (0.9, 1.0), (0.8, 2.0), (0.5, 4.0), (0.2, 8.0))
 HYPERPARAMETERS = tuple(

@@ -142,6 +142,23 @@ def test_likelihoods_are_named_by_their_definitions():
         assert name in made.tables[0]
 
 
+def test_settings_that_the_budget_leaves_out_are_named():
+    quick = made_up("quick", ["vote"], ("generalisation", "synthetic"))
+    without = "Not in this budget: CART 2, 3, 5 to 8."
+    made = sheet("synthetic", "synthetic-cart", quick)
+    assert without in made.caption
+    assert without in drawn(made)
+    for name in ("synthetic-main", "synthetic-gosdt"):
+        made = sheet("synthetic", name, quick)
+        assert "Not in this budget" not in made.caption + drawn(made)
+    caption = sheet("generalisation", "generalisation-main", quick).caption
+    assert "Not in this budget: CART 2, 3, 5 to 8; DL8.5 2, 3, 6; STreeD 2, 3, 6." in caption
+    assert "generalisation-full, is drawn by the full budget only" in caption
+    full = made_up("full", ["vote"], ("synthetic",))
+    made = sheet("synthetic", "synthetic-cart", full, "full")
+    assert "Not in this budget" not in made.caption + drawn(made)
+
+
 def test_all_settings_have_a_figure_in_the_full_budget():
     rows = made_up("full", ["vote"], ("generalisation",))
     text = drawn(sheet("generalisation", "generalisation-full", rows, "full"))
@@ -153,6 +170,17 @@ def test_proofs_are_marked_and_certificates_say_the_gap():
     rows = made_up("quick", SETS, ("speed",))
     text = drawn(sheet("speed", "speed-main", rows))
     assert "proved optimal" in text
+    made = sheet("speed", "speed-main", rows)
+    with mpl.rc_context(LOOK):
+        lines = made.picture().axes[0].get_lines()
+    (star,) = [line for line in lines if line.get_marker() == "*"]
+    (run,) = [
+        row
+        for row in rows
+        if (row["system"], row["set"]) == ("maptree", "anneal")
+        and "max_expansions" not in row["params"]
+    ]
+    assert star.get_xdata() == [run["seconds"]], "of the run that the tables are of"
     tables = sheet("speed", "certificates", rows).tables[0]
     assert "| anneal | MAPTree | optimal |" in tables
     assert "| audiology | MAPTree | time limit |" in tables

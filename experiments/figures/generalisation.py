@@ -8,7 +8,7 @@ from experiments.comparison import standings
 from experiments.figures import boxes
 from experiments.figures.sheet import Sheet
 from experiments.results import Results
-from experiments.settings import COMPARED, MAIN
+from experiments.settings import COMPARED, MAIN, in_words
 
 CAPTION = (
     "Unseen rows of {folds} of 10 stratified folds, {limit:g} s a fit. A dot is a set (mean over "
@@ -20,6 +20,10 @@ CAPTION = (
     "is of the leaves' frequencies, clipped at 0.001. GOSDT: price of a leaf; others: depth. "
     "STreeD (leaf likelihood, no prior on trees) and CART by cross-validation are not in the paper."
 )
+MAIN_ONLY = (
+    " Not in this budget: {without}. The figure of all settings, generalisation-full, is drawn by "
+    "the full budget only."
+)
 
 
 def sheets(results: Results) -> list[Sheet]:
@@ -29,6 +33,8 @@ def sheets(results: Results) -> list[Sheet]:
     wanted = {"generalisation-main": ("Generalisation, main settings", MAIN)}
     if results.budget.all_settings:
         wanted["generalisation-full"] = ("Generalisation, all settings", COMPARED)
+    else:
+        caption += MAIN_ONLY.format(without=in_words(one for one in COMPARED if not one.main))
     made = []
     for name, (title, settings) in wanted.items():
         measured = standings(rows, settings, results.sets)

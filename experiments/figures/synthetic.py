@@ -15,12 +15,13 @@ from experiments.figures.sheet import SYSTEM_COLOURS, Sheet, head
 from experiments.intervals import Mean, mean_interval
 from experiments.markdown import interval, table
 from experiments.results import Results, Rows, ok, shortfall
-from experiments.settings import COMPARED, MAIN, MAPTREE, NOISES, Setting
+from experiments.settings import COMPARED, MAIN, MAPTREE, NOISES, Setting, in_words
 
 CAPTION = (
     "Accuracy on 1000 clean test rows against the number of training rows, whose labels are "
     "flipped with probability {noises}. Mean over {trees} random trees of 15 inner nodes over 40 "
-    "fair features, with its bootstrapped 95% interval; {limit:g} s a fit."
+    "fair features, with its bootstrapped 95% interval; {limit:g} s a fit. Equal curves cover each "
+    "other."
 )
 BASELINES = {
     "cart": ("CART", ("cart", "cart-cv")),
@@ -32,13 +33,11 @@ MARKERS = "os^Dvp*X"
 
 
 def sheets(results: Results) -> list[Sheet]:
-    """Return the main figure and one for each baseline, with all of its settings."""
+    """Return the main figure and one for each baseline, with all settings of the budget."""
     made = [_sheet(results, "synthetic-main", "Synthetic trees, main settings", MAIN)]
     for name, (label, systems) in BASELINES.items():
         settings = [MAPTREE, *(one for one in COMPARED if one.system in systems)]
-        made.append(
-            _sheet(results, f"synthetic-{name}", f"Synthetic trees, all of {label}", settings)
-        )
+        made.append(_sheet(results, f"synthetic-{name}", f"Synthetic trees, {label}", settings))
     return made
 
 
@@ -47,6 +46,8 @@ def _sheet(results: Results, name: str, title: str, settings: Sequence[Setting])
     present = [one for one in settings if results.of("synthetic", one)]
     rows = {one.label: results.of("synthetic", one) for one in present}
     lines = _lines(present, by_system=name == "synthetic-main")
+    absent = [one for one in settings if one not in present]
+    without = f"Not in this budget: {in_words(absent)}." if absent else ""
     return Sheet(
         name=name,
         title=title,
@@ -54,8 +55,9 @@ def _sheet(results: Results, name: str, title: str, settings: Sequence[Setting])
             noises=", ".join(f"{noise:g}" for noise in NOISES),
             trees=len(budget.trees),
             limit=budget.limit,
-        ),
-        picture=partial(_picture, rows, lines, budget.rows),
+        )
+        + (f" {without}" if without else ""),
+        picture=partial(_picture, rows, lines, budget.rows, without),
         tables=[_table(rows, budget.rows)],
     )
 
@@ -86,7 +88,7 @@ def _lines(settings: Sequence[Setting], by_system: bool) -> dict[str, dict[str, 
 
 
 def _picture(
-    rows: dict[str, Rows], lines: dict[str, dict[str, Any]], sizes: Sequence[int]
+    rows: dict[str, Rows], lines: dict[str, dict[str, Any]], sizes: Sequence[int], without: str
 ) -> Figure:
     figure = Figure(figsize=(11, 4.4), layout="constrained")
     axes = figure.subplots(1, len(NOISES), sharey=True)
@@ -99,7 +101,9 @@ def _picture(
     for label, how in lines.items():
         result = "" if ok(rows[label]) else " (no result)"
         handles.append(Line2D([], [], label=label + result, **how))
-    figure.legend(handles=handles, loc="outside lower center", ncols=min(5, len(handles)))
+    columns = min(5, len(handles))
+    legend = figure.legend(handles=handles, loc="outside lower center", ncols=columns)
+    legend.set_title(without or None, prop={"size": 8})
     return figure
 
 
