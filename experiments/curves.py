@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from statistics import fmean, median
 from typing import Any
 
 from experiments.intervals import Mean, mean_interval
@@ -25,6 +26,18 @@ class Point:
     rows: Rows
     seconds: float | None  # mean of the runs with a result
     value: Mean | None  # log posterior of the best tree
+
+    @property
+    def median_seconds(self) -> float:
+        """Of the runs with a result: a hiccup of the machine in one of ten does not move it."""
+        return median(row["seconds"] for row in ok(self.rows))
+
+    @property
+    def tree_seconds(self) -> float | None:
+        """Mean over the runs of when each had its best tree, by its trace; None without traces."""
+        times = [trace_reaches(row, row["log_posterior"]) for row in ok(self.rows)]
+        known = [at for at in times if at is not None]
+        return fmean(known) if known else None
 
     @property
     def count(self) -> int:
@@ -66,6 +79,14 @@ def best(rows: Rows, name: str) -> float | None:
     return max(found) if found else None
 
 
+def trace_reaches(run: Mapping[str, Any], value: float) -> float | None:
+    """Return the seconds after which a run had a tree as good as this, by its trace."""
+    for at, _, log_posterior, _ in run["trace"] or []:
+        if log_posterior is not None and log_posterior >= value - TOLERANCE:
+            return float(at)
+    return None
+
+
 def search_reaches(rows: Rows, system: str, name: str, value: float) -> float | None:
     """Return the seconds after which a search had a tree as good as this; None: never.
 
@@ -77,11 +98,8 @@ def search_reaches(rows: Rows, system: str, name: str, value: float) -> float | 
         if point.seconds is not None and point.value.value >= value - TOLERANCE
     ]
     run = long_run(rows, system, name)
-    for at, _, log_posterior, _ in (run and run["trace"]) or []:
-        if log_posterior is not None and log_posterior >= value - TOLERANCE:
-            times.append(at)
-            break
-    return min(times, default=None)
+    at = None if run is None else trace_reaches(run, value)
+    return min(times if at is None else [*times, at], default=None)
 
 
 def sampler_reaches(rows: Rows, system: str, name: str, value: float) -> float | None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
-from experiments.claims.claim import FAILS, HOLDS, OPEN, PARTLY, Claim, no_rows
-from experiments.curves import TOLERANCE, Point, curve, long_run, search_reaches, sets_of
+from experiments.claims.claim import FAILS, HOLDS, OPEN, Claim, no_rows
+from experiments.curves import TOLERANCE, Point, curve, long_run, sets_of, trace_reaches
 from experiments.markdown import number, seconds, table
 from experiments.results import Results, Rows
 from experiments.settings import SAMPLERS, SEARCHES
@@ -18,33 +17,35 @@ PROVED_ON = 5
 LEAST_RUN = 60  # seconds; the claims are about runs of a minute at least
 
 FASTER_RULE = (
-    "For each set and sampler, take the setting with the best mean log posterior over the seeds, "
-    "and its mean seconds. The search is *faster* if one of its runs ended sooner with a tree at "
-    "least as probable: whole runs, as in the paper. Beside it stands when the search had such a "
-    "tree by its trace. It is *ahead* if from the end of its shortest run on it is never behind "
-    "the sampler at the same time, and ends at least as good; what a sampler has before that time "
-    "does not count. The claim holds if the search is faster than both samplers on 12 of 16 sets; "
-    "in part, if it is ahead of both on 12."
+    "For each set and sampler, take the setting with the best mean log posterior over the seeds "
+    "(of equal ones the shortest), and the median of its seconds. The search is faster if one of "
+    "its runs ended sooner with a tree at least as probable: whole runs on both sides, as in the "
+    "paper. The claim holds if the search is faster than both samplers on 12 of 16 sets. As a "
+    "remark, traces on both sides: when the search's run by time had a tree as probable as that "
+    "mean, and when the sampler had its best tree (mean over the seeds of that setting)."
 )
-PROOF_RULE = "The search ends with status `optimal`: no tree is more probable. On 5 of 16 sets."
+PROOF_RULE = (
+    "The search's run by time ends with status `optimal`: no tree is more probable. The seconds "
+    "are those of that run, as in the figure and in the table of certificates. On 5 of 16 sets."
+)
 
 
 class Race(NamedTuple):
     """A search against a sampler on a set."""
 
-    value: float | None  # the sampler's best mean
-    sampler: float | None  # its seconds
-    run: float | None  # seconds of the shortest run of the search that is as good
-    trace: float | None  # seconds until the search had such a tree
-    ahead: bool  # from its first tree on
+    value: float | None = None  # the sampler's best mean
+    sampler: float | None = None  # median seconds of its runs
+    sampler_tree: float | None = None  # mean seconds until they had their best trees
+    run: float | None = None  # seconds of the shortest run of the search that is as good
+    tree: float | None = None  # seconds until the search's run by time had such a tree
 
     @property
     def faster(self) -> bool:
         return None not in (self.sampler, self.run) and self.run < self.sampler
 
     @property
-    def faster_by_trace(self) -> bool:
-        return None not in (self.sampler, self.trace) and self.trace < self.sampler
+    def sooner(self) -> bool:
+        return None not in (self.sampler_tree, self.tree) and self.tree < self.sampler_tree
 
 
 def claims(results: Results) -> list[Claim]:
@@ -78,61 +79,49 @@ def race(rows: Rows, search: str, sampler: str, name: str) -> Race:
     theirs = [point for point in curve(rows, sampler, name) if point.value is not None]
     ours = [point for point in curve(rows, search, name) if point.value is not None]
     if not theirs or not ours:
-        return Race(None, None, None, None, ahead=False)
+        return Race()
     top = max(point.value.value for point in theirs)
+    best = min(_as_good(theirs, top), key=lambda point: point.median_seconds)
+    run = long_run(rows, search, name)
     return Race(
         value=top,
-        sampler=_first(theirs, top),
-        run=_first(ours, top),
-        trace=search_reaches(rows, search, name, top),
-        ahead=_ahead(ours, theirs),
+        sampler=best.median_seconds,
+        sampler_tree=best.tree_seconds,
+        run=min((point.median_seconds for point in _as_good(ours, top)), default=None),
+        tree=None if run is None else trace_reaches(run, top),
     )
 
 
-def _first(points: list[Point], value: float) -> float | None:
-    """Return the seconds of the shortest runs that are as good as this."""
-    times = [point.seconds for point in points if point.value.value >= value - TOLERANCE]
-    return min(times, default=None)
-
-
-def _ahead(ours: list[Point], theirs: list[Point]) -> bool:
-    start = min(point.seconds for point in ours)
-    for point in theirs:
-        # What the sampler has before our first tree is compared with our last.
-        until = point.seconds if point.seconds >= start else math.inf
-        best = max(mine.value.value for mine in ours if mine.seconds <= until)
-        if best < point.value.value - TOLERANCE:
-            return False
-    return max(mine.value.value for mine in ours) >= max(p.value.value for p in theirs) - TOLERANCE
+def _as_good(points: list[Point], value: float) -> list[Point]:
+    return [point for point in points if point.value.value >= value - TOLERANCE]
 
 
 def _faster(results: Results, rows: Rows, search: str, words: str) -> Claim:
     names = sets_of(rows)
     races = {name: {s: race(rows, search, s, name) for s in SAMPLERS} for name in names}
     both = [n for n in names if all(r.faster for r in races[n].values())]
-    by_trace = [n for n in names if all(r.faster_by_trace for r in races[n].values())]
-    ahead = [n for n in names if all(r.ahead for r in races[n].values())]
+    sooner = [n for n in names if all(r.sooner for r in races[n].values())]
     verdict, why = _verdict(results, len(names), len(both), FASTER_ON)
-    if verdict == FAILS and len(ahead) >= FASTER_ON:
-        verdict = PARTLY
     slower = [name for name in names if name not in both]
     but = f" (not: {', '.join(slower)})" if both and slower else ""
     header = ["set"]
     for label, _ in SAMPLERS.values():
-        header += [f"{label}: best mean", "its s", "search: run, s", "trace, s"]
-    header += ["faster than both", "ahead of both"]
+        header += [f"{label}: best mean", "its run, s", "search's run, s"]
+        header += ["its tree, s", "search's tree, s"]
+    header += ["faster than both", "sooner than both, by traces"]
     lines = []
     for name in names:
         line = [name]
         for one in races[name].values():
-            line += [number(one.value, 3), *map(seconds, (one.sampler, one.run, one.trace))]
-        lines.append([*line, _yes(name in both), _yes(name in ahead)])
+            times = (one.sampler, one.run, one.sampler_tree, one.tree)
+            line += [number(one.value, 3), *map(seconds, times)]
+        lines.append([*line, _yes(name in both), _yes(name in sooner)])
     return Claim(
         title=f"{NAMES[search]} is {words}",
         verdict=verdict,
         finding=(
-            f"Faster than both on {len(both)} of {len(names)} sets{but}, by its trace on "
-            f"{len(by_trace)}; ahead of both from its first tree on, on {len(ahead)}.{why}"
+            f"Faster than both on {len(both)} of {len(names)} sets{but}. By traces on both sides "
+            f"its tree is there sooner than both samplers' on {len(sooner)}.{why}"
         ),
         rule=FASTER_RULE,
         detail=table(header, lines),
@@ -163,8 +152,8 @@ def _proofs(results: Results, rows: Rows, search: str, words: str) -> Claim:
         title=f"{NAMES[search]} {words}",
         verdict=verdict,
         finding=(
-            f"Proved on {len(proved)} of {len(names)} sets within {results.budget.long_run:g} s"
-            f"{f' ({listed})' if listed else ''}.{why}"
+            f"Proved on {len(proved)} of {len(names)} sets by the run of "
+            f"{results.budget.long_run:g} s{f' ({listed})' if listed else ''}.{why}"
         ),
         rule=PROOF_RULE,
         detail=table(["set", "status", "s to proof", "gap, nats"], lines, words=2),
