@@ -29,7 +29,8 @@ def page(results: Results) -> str:
             "rule by which it was judged; where the rows do not suffice it says so. MAPTree is "
             "this library's search; in paper mode all of its shortcuts are off, which is the "
             "published algorithm. The samplers are this library's as well, in C++, and much "
-            "faster than the published ones."
+            "faster than the published ones. *No difference shown* means that the 95% interval of "
+            "the mean difference has 0 in it: that is no proof of equality."
         ),
         table(
             ["claim", "verdict", "here"],

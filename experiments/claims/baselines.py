@@ -33,9 +33,11 @@ RULE = (
     "of their mean over sets (bootstrap) decides: better, worse, or no difference shown. Against "
     "a baseline the claim holds if accuracy or a test log likelihood (published or posterior "
     "predictive) is better and none of the three is worse; or if none differs and the trees have "
-    "fewer nodes. Nodes are compared by the geometric mean of their ratio. Wins and losses count "
-    "sets by accuracy."
+    "fewer nodes, which is called by size alone. No difference shown is not equality: few folds "
+    "leave wide intervals. Nodes are compared by the geometric mean of their ratio. Wins and "
+    "losses count sets by accuracy."
 )
+BY_SIZE = f"{HOLDS} by size alone"
 LIKELIHOODS = {"ll_marginal": "ll published", "ll_predictive": "ll predictive"}
 
 
@@ -49,13 +51,19 @@ def claims(results: Results) -> list[Claim]:
     others = [one for one in measured if one.setting is not MAPTREE]
     judged = [(other, *_judge(ours, other)) for other in others]
     counted = [verdict for _, verdict, _ in judged if verdict != OPEN]
-    holding = counted.count(HOLDS)
+    by_size = [other.setting.label for other, verdict, _ in judged if verdict == BY_SIZE]
+    holding = counted.count(HOLDS) + len(by_size)
     missing = [other.setting.label for other, verdict, _ in judged if verdict == OPEN]
     verdict = OPEN
     if counted:
         verdict = HOLDS if holding == len(judged) else PARTLY if holding else FAILS
     worse = [other.setting.label for other, verdict, _ in judged if verdict in (FAILS, PARTLY)]
     finding = f"Holds against {holding} of {len(judged)} baseline settings."
+    if by_size:
+        finding = (
+            f"{finding[:-1]}, {len(by_size)} of them by size alone ({', '.join(by_size)}: no "
+            "difference shown in accuracy or likelihood, which is not equality, and smaller trees)."
+        )
     if worse:
         finding += f" Not, or not in every measure, against: {', '.join(worse)}."
     if missing:
@@ -90,7 +98,7 @@ def _judge(ours: Standing, other: Standing) -> tuple[str, list[str]]:
         return OPEN, cells
     if WORSE in outcomes:
         return (PARTLY if BETTER in outcomes else FAILS), cells
-    return (HOLDS if BETTER in outcomes or smaller else FAILS), cells
+    return (HOLDS if BETTER in outcomes else BY_SIZE if smaller else FAILS), cells
 
 
 def _nodes(ours: Standing, other: Standing) -> tuple[bool, Mean | None]:

@@ -20,9 +20,11 @@ WORDS = {
 }
 RULE = (
     "Each of the other six priors against the default (0.95, 0.5), fold by fold, averaged by set. "
-    "A prior makes no difference that matters if the mean over sets differs by at most 0.01 in "
-    "test accuracy and 0.02 nats a row in either test log likelihood."
+    "A prior makes no difference that matters if the 95% interval of the mean over sets "
+    "(bootstrap) lies within 0.01 of 0 in test accuracy and within 0.02 nats a row in either test "
+    "log likelihood; it makes one if an interval lies beyond; otherwise neither is shown."
 )
+NONE, SOME, UNKNOWN = "none", "some", "not shown"
 
 
 def claims(results: Results) -> list[Claim]:
@@ -32,24 +34,24 @@ def claims(results: Results) -> list[Claim]:
         return [no_rows(TITLE, RULE, "hyperparameters")]
     measured = standings(rows, HYPERPARAMETERS, results.sets)
     default = next(one for one in measured if one.setting.params == PRIOR)
-    alike, lines, judged = [], [], 0
-    for one in measured:
-        line, same = _line(one, default)
-        lines.append(line)
-        if one is not default and len(one.sets) >= LEAST_SETS:
-            judged += 1
-            alike += [one.setting.label] * same
-    others = [one.setting.label for one in measured if one is not default]
-    different = [label for label in others if label not in alike]
-    if judged < len(others):
+    effects = {one.setting.label: _effect(one, default) for one in measured if one is not default}
+    few = any(len(one.sets) < LEAST_SETS for one in measured)
+    by_effect = {
+        effect: [label for label, has in effects.items() if has == effect]
+        for effect in (NONE, SOME, UNKNOWN)
+    }
+    none, some, unknown = by_effect.values()
+    if few or not (none or some):
         verdict = OPEN
-    elif len(alike) == len(others):
+    elif len(none) == len(effects):
         verdict = HOLDS
     else:
-        verdict = PARTLY if alike else FAILS
-    finding = f"{len(alike)} of {len(others)} other priors make no difference that matters."
-    if different:
-        finding += f" Not so: ({'), ('.join(different)})."
+        verdict = PARTLY if none else FAILS
+    finding = f"{len(none)} of {len(effects)} other priors make no difference that matters."
+    if some:
+        finding += f" It matters for ({'), ('.join(some)})."
+    if unknown:
+        finding += f" Neither is shown for ({'), ('.join(unknown)})."
     spread = [fmean(values) for one in measured if (values := one.values("test_accuracy"))]
     if spread:
         finding += (
@@ -58,20 +60,32 @@ def claims(results: Results) -> list[Claim]:
         )
     header = ["alpha, beta", "sets", "accuracy", "nodes"]
     header += [f"{words} - default's" for words in WORDS.values()]
-    header += ["no difference that matters", "no result"]
+    header += ["difference that matters", "no result"]
+    lines = [_line(one, default, effects.get(one.setting.label, "-")) for one in measured]
     return [Claim(TITLE, verdict, finding, RULE, table(header, lines))]
 
 
-def _line(one: Standing, default: Standing) -> tuple[list[str], bool]:
+def _effect(one: Standing, default: Standing) -> str:
+    """Tell whether a prior makes a difference that matters."""
+    effects = []
+    for measure, most in WITHIN.items():
+        differences = paired(one, default, measure)
+        if not differences:
+            return UNKNOWN
+        mean = mean_interval(differences)
+        if mean.low > most or mean.high < -most:
+            return SOME
+        effects.append(NONE if -most <= mean.low and mean.high <= most else UNKNOWN)
+    return UNKNOWN if UNKNOWN in effects else NONE
+
+
+def _line(one: Standing, default: Standing, effect: str) -> list[str]:
     accuracy, nodes = one.values("test_accuracy"), one.values("nodes")
     line = [one.setting.label, str(len(one.sets))]
     line += [number(fmean(accuracy) if accuracy else None, 3)]
     line += [number(fmean(nodes) if nodes else None, 1)]
-    same = True
-    for measure, most in WITHIN.items():
+    for measure in WITHIN:
         differences = paired(one, default, measure)
         mean = mean_interval(differences) if differences else None
-        same = same and mean is not None and abs(mean.value) <= most
         line.append("the default" if one is default else interval(mean, 3, sign=True))
-    line += ["-" if one is default else "yes" if same else "no", shortfall(one.rows) or "-"]
-    return line, same
+    return [*line, effect, shortfall(one.rows) or "-"]
