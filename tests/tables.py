@@ -13,7 +13,20 @@ from hypothesis import strategies as st
 import rule_reader as rules
 
 SIZES = ("small", "medium", "large", "very large")
-_WORDS = ["red", "blue", "green", "dark red", "", " red", "a, b", "not in {x}", 'say "no"', "1"]
+_WORDS = [
+    "red",
+    "blue",
+    "green",
+    "dark red",
+    "",
+    " red",
+    "a, b",
+    "not in {x}",
+    "a-not-b",
+    "red or b",
+    'say "no"',
+    "1",
+]
 
 _DATES = st.dates(dt.date(1900, 1, 1), dt.date(2100, 12, 31))
 _DATETIMES = st.datetimes(dt.datetime(1900, 1, 1), dt.datetime(2100, 12, 31))

@@ -14,7 +14,7 @@ from maptree.tables.values import Category
 
 # Text that could be taken for a part of the rule around it, or would not be seen, is quoted.
 _PLAIN = re.compile(r'[^\s",{}()]+(?: [^\s",{}()]+)*')
-_WORDS = re.compile(r"\b(and|or|in|not|is|missing)\b|->|[<>=]")
+_WORDS = re.compile(r"(?<!\S)(and|or|in|not|is|missing)(?!\S)|->|[<>=]")
 
 
 def number_text(value: int | float | Decimal) -> str:
@@ -33,6 +33,8 @@ def category_text(category: Category) -> str:
 
     >>> category_text("red"), category_text("New York"), category_text(" red"), category_text(3)
     ('red', 'New York', '" red"', '3')
+    >>> category_text("not-in-family"), category_text("red or blue")
+    ('not-in-family', '"red or blue"')
     """
     if not isinstance(category, str):
         return str(category) if isinstance(category, bool) else number_text(category)
