@@ -33,7 +33,8 @@ class Page:
 
     def show(self, output: object) -> None:
         """Add what a program prints."""
-        self.add(f"```text\n{output}\n```")
+        lines = "\n".join(line.rstrip() for line in str(output).splitlines())
+        self.add(f"```text\n{lines}\n```")
 
     def compare(self, scores: Sequence[Score], folds: int, repeats: int) -> None:
         """Add a section with the scores of several systems."""

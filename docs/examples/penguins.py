@@ -102,6 +102,13 @@ def story(page: Page, rows: int | None = None, peers: Sequence[System] = PEERS) 
     page.say("The comparison is on the table with all its columns.")
     systems = [map_tree(max_expansions=FOLD_WORK), *peers]
     page.compare(compare(X, y, systems, FOLDS, REPEATS), FOLDS, REPEATS)
+    page.say(
+        """
+        Half the size of a tuned CART, and better by either score. The forest and the EBM are better
+        still: they get about two birds more of a hundred right, and are surer of those they get
+        right, because the prior keeps a leaf of a few dozen birds from claiming certainty.
+        """
+    )
 
 
 if __name__ == "__main__":
