@@ -86,6 +86,15 @@ def story(page: Page, rows: int | None = None, peers: Sequence[System] = PEERS) 
     ours = [{"max_expansions": FOLD_WORK}, {"max_expansions": FOLD_WORK, "max_depth": 4}]
     systems = [*(map_tree(**parameters) for parameters in ours), *peers]
     page.compare(compare(X, y, systems, FOLDS, REPEATS), FOLDS, REPEATS)
+    page.say(
+        """
+        Of the trees, the one of any depth predicts best by either score, at the size of a tuned
+        CART and without tuning; it also does better than the forest, which was not tuned and is too
+        sure of itself. The tree to show pays for its four questions with about a hundredth of
+        accuracy. The EBM is the best of all, by about another hundredth: 23 curves and maps to look
+        at, in place of a list of rules.
+        """
+    )
 
 
 def _by_rows(model: MAPTreeClassifier) -> list[str]:
