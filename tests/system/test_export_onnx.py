@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from made_up_models import asking, number
 from maptree import MAPTreeClassifier
 from maptree.export.encoded_inputs import encoded_inputs
 from mixed_table import whole
@@ -60,6 +62,21 @@ def test_labels_that_are_no_text(labels, run):
     (_, _, found), _ = run(model.to_onnx(), {"x0": X})
     assert found.tolist() == model.predict(X).tolist()
     assert found.dtype == np.array(labels).dtype
+
+
+def test_columns_called_as_outputs_are(run):
+    names = ["leaf", "label", "probabilities", "Leaf", "leaf_2"]
+    model = asking(*(number(1.5, name=name) for name in names))
+    exported = model.to_onnx()
+    columns = json.loads({p.key: p.value for p in exported.metadata_props}["columns"])
+    assert list(columns.values()) == names
+    X = np.where(np.eye(5), 1.0, 2.0)
+    given = {name: X[:, [names.index(column)]] for name, column in columns.items()}
+    (leaves, _, labels), _ = run(exported, given)
+    frame = pd.DataFrame(X, columns=names)
+    assert leaves.tolist() == model.apply(frame).tolist()
+    assert labels.tolist() == model.predict(frame).tolist()
+    assert {"leaf_2", "label_2", "probabilities_2"} <= set(columns)
 
 
 def test_a_single_leaf(run):

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -54,9 +55,9 @@ class Input:
         return nearest_float(column, value, target)
 
 
-def encoded_inputs(tree: PlainTree, target: str) -> list[Input]:
-    """Return the inputs for the columns that the tree asks about."""
-    names = c_names([tree.columns[column].name for column in tree.used])
+def encoded_inputs(tree: PlainTree, target: str, taken: Sequence[str] = ()) -> list[Input]:
+    """Return the inputs for the columns that the tree asks about; none has a name in ``taken``."""
+    names = c_names([tree.columns[column].name for column in tree.used], taken)
     return [
         Input(column, name, *_type(tree.columns[column], tree.asked(column), target))
         for column, name in zip(tree.used, names, strict=True)

@@ -129,7 +129,8 @@ class ExportMixin:
             What stands for a missing value among texts, as ONNX has no other mark.
         feature_names : sequence of str, optional
             What the columns are called. Inputs are named after them, with ``_`` for what is
-            neither letter nor digit; ``metadata_props`` has the names as they were.
+            neither letter nor digit, and ``_2`` behind the name of an output or of another input;
+            ``metadata_props`` has the names as they were.
         """
         from maptree.export.onnx_graph import write_onnx
 

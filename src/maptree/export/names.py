@@ -22,21 +22,25 @@ _RESERVED = frozenset(_WORDS.split())
 _MACRO = re.compile(r"(U?INT|PTRDIFF|SIG_ATOMIC|SIZE|WCHAR|WINT|DBL|FLT|LDBL)\d*_[A-Z0-9_]*")
 
 
-def c_names(names: Sequence[str]) -> list[str]:
+def c_names(names: Sequence[str], taken: Sequence[str] = ()) -> list[str]:
     """Return an identifier for each name; no two are the same, not even in another case.
+
+    Nor is one among those ``taken``.
 
     >>> c_names(["age", "Größe (cm)", "int", "2nd", "", "age", "_x"])
     ['age', 'Grosse_cm', 'int_', 'x2nd', 'x', 'age_2', 'x_x']
+    >>> c_names(["age", "Leaf"], taken=["leaf"])
+    ['age', 'Leaf_2']
     """
     found: list[str] = []
-    taken: set[str] = set()
+    folded = {name.casefold() for name in taken}
     for name in names:
         first = _clean(name)
         unique, number = first, 1
-        while unique.casefold() in taken:
+        while unique.casefold() in folded:
             number += 1
             unique = f"{first}_{number}"
-        taken.add(unique.casefold())
+        folded.add(unique.casefold())
         found.append(unique)
     return found
 

@@ -20,6 +20,7 @@ from maptree.export.plain_tree import PlainTree
 
 # Opset 16 has the comparisons that are needed; version 2 of the ML operators the label encoder.
 _OPSET, _ML_OPSET, _IR_VERSION = 16, 2, 8
+_OUTPUTS = ("label", "probabilities", "leaf")  # an input may not be called the same
 _UNKNOWN = 2**31  # the number of a text that is no category
 _MISSING = -1  # and of a missing one
 
@@ -56,7 +57,7 @@ class _Graph:
         self.helper, self.types = onnx.helper, onnx.TensorProto
         self.tree = tree
         self.missing_text = missing_text
-        self.inputs = encoded_inputs(tree, "ONNX")
+        self.inputs = encoded_inputs(tree, "ONNX", taken=_OUTPUTS)
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
         self.conditions: dict[tuple[int, Test], str] = {}
