@@ -156,6 +156,42 @@ def test_standard_sql_in_postgresql(postgresql):
     assert len(set(leaves)) == len(columns) + 2
 
 
+ZONED = """
+    CREATE TABLE data AS
+    SELECT number, CAST(text AS TIMESTAMP WITH TIME ZONE) AS zoned
+    FROM (VALUES (0, '2021-03-04 12:30:00+00:00'), (1, '2021-03-04 12:30:00.000001+00:00'))
+        AS rows (number, text)
+"""
+
+
+def asking_for_a_moment():
+    """A model whose first leaf is for times up to 2021-03-04 12:30 in UTC."""
+    moment = dt.datetime(2021, 3, 4, 12, 30, tzinfo=dt.UTC)
+    nanoseconds = int(moment.timestamp()) * 10**9
+    return asking(Column("zoned", "datetime", "", thresholds=(nanoseconds,), zone="Europe/Berlin"))
+
+
+@pytest.mark.parametrize("zone", ["Asia/Tokyo", "America/New_York", "UTC"])
+@pytest.mark.parametrize("dialect", ["ansi", "duckdb"])
+def test_time_zone_of_the_session_in_duckdb(dialect, zone):
+    connection = pytest.importorskip("duckdb").connect()
+    connection.execute(f"SET timezone = '{zone}'")
+    connection.execute(ZONED)
+    sql = asking_for_a_moment().to_sql(dialect, keep=["number"])
+    assert read(connection.execute(sql).fetchall())[0] == [1, 2]
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("zone", ["Asia/Tokyo", "America/New_York", "UTC"])
+def test_time_zone_of_the_session_in_postgresql(zone, postgresql):
+    with postgresql() as connection:
+        connection.execute(f"SET timezone = '{zone}'")
+        connection.execute(ZONED)
+        for dialect in ("ansi", "postgresql"):
+            sql = asking_for_a_moment().to_sql(dialect, keep=["number"])
+            assert read(connection.execute(sql).fetchall())[0] == [1, 2]
+
+
 def quoted(name):
     doubled = name.replace('"', '""')
     return f'"{doubled}"'

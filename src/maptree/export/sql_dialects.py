@@ -141,9 +141,11 @@ class Ansi:
         return self.real(threshold) if isinstance(threshold, float) else str(threshold)
 
     def moment(self, column: Column, nanoseconds: int) -> str:
-        """Write a point in time."""
+        """Write a point in time. Some databases ignore a zone in a literal of type TIMESTAMP."""
         text = moment_text(column, nanoseconds // MICROSECOND * MICROSECOND)
-        return f"TIMESTAMP '{text}{'' if column.zone is None else '+00:00'}'"
+        if column.zone is not None:
+            return f"CAST('{text}+00:00' AS TIMESTAMP WITH TIME ZONE)"
+        return f"TIMESTAMP '{text}'"
 
     def time(self, column: Column, nanoseconds: int) -> str:
         """Write a time of day."""
@@ -187,11 +189,6 @@ class PostgreSQL(Ansi):
         """Compare bytes: citext, char(n) and some collations take different texts for equal."""
         return f'CAST({x} AS text) COLLATE "C"'
 
-    def moment(self, column: Column, nanoseconds: int) -> str:
-        """Write a point in time."""
-        plain = super().moment(column, nanoseconds)
-        return plain if column.zone is None else plain.replace("TIMESTAMP", "TIMESTAMPTZ", 1)
-
     def duration(self, column: Column, nanoseconds: int) -> str:
         """Write a duration; a sign in front of days would not be one of the time after it."""
         sign = "-" if nanoseconds < 0 else ""
@@ -217,9 +214,7 @@ class DuckDB(Ansi):
 
     def moment(self, column: Column, nanoseconds: int) -> str:
         """Write a point in time, to the nanosecond where microseconds do not do."""
-        if column.zone is not None:
-            return super().moment(column, nanoseconds).replace("TIMESTAMP", "TIMESTAMPTZ", 1)
-        if nanoseconds % MICROSECOND == 0:
+        if column.zone is not None or nanoseconds % MICROSECOND == 0:
             return super().moment(column, nanoseconds)
         return f"TIMESTAMP_NS '{moment_text(column, nanoseconds)}'"
 
