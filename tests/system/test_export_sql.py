@@ -7,10 +7,12 @@ import sqlite3
 from decimal import Decimal
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
 from made_up_models import asking, category, number
+from maptree import MAPTreeClassifier
 from maptree.encoding.schema import Column
 
 
@@ -154,6 +156,54 @@ def test_standard_sql_in_postgresql(postgresql):
     table = pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in rows])
     assert leaves == model.apply(table).tolist()
     assert len(set(leaves)) == len(columns) + 2
+
+
+def fitted_without_an_encoder():
+    X = pd.DataFrame({"a": [False, False, True, True] * 20, "b": [False, True] * 40})
+    return MAPTreeClassifier(encoder=None).fit(X, X["a"] & X["b"]), X
+
+
+def boolean_rows(kind):
+    """All answers, and missing ones, in columns of a type."""
+    return f"""
+        CREATE TABLE data AS
+        SELECT number, CAST(a AS {kind}) AS a, CAST(b AS {kind}) AS b
+        FROM (VALUES (0, 0, 0), (1, 0, 1), (2, 1, 0), (3, 1, 1), (4, NULL, 1), (5, 1, NULL))
+            AS rows (number, a, b)
+    """
+
+
+@pytest.mark.parametrize("kind", ["BOOLEAN", "INTEGER", "DOUBLE PRECISION"])
+@pytest.mark.parametrize("dialect", ["ansi", "duckdb"])
+def test_without_an_encoder_in_duckdb(dialect, kind):
+    connection = pytest.importorskip("duckdb").connect()
+    model, X = fitted_without_an_encoder()
+    connection.execute(boolean_rows(kind))
+    found = read(connection.execute(model.to_sql(dialect, keep=["number"])).fetchall())
+    assert found[0][:4] == model.apply(X)[:4].tolist()
+    assert found[2] == [False, False, False, True, False, False]
+
+
+def test_without_an_encoder_in_sqlite():
+    model, X = fitted_without_an_encoder()
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE TABLE data (number, a BOOLEAN, b BOOLEAN)")
+    rows = X[:4].reset_index().astype(object).to_numpy().tolist()
+    connection.executemany("INSERT INTO data VALUES (?, ?, ?)", rows)
+    found = read(connection.execute(model.to_sql("sqlite", keep=["number"])))
+    assert found[0] == model.apply(X)[:4].tolist()
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("kind", ["BOOLEAN", "INTEGER", "SMALLINT", "DOUBLE PRECISION", "NUMERIC"])
+def test_without_an_encoder_in_postgresql(kind, postgresql):
+    model, X = fitted_without_an_encoder()
+    with postgresql() as connection:
+        connection.execute(boolean_rows(kind))
+        for dialect in ("ansi", "postgresql"):
+            found = read(connection.execute(model.to_sql(dialect, keep=["number"])).fetchall())
+            assert found[0][:4] == model.apply(X)[:4].tolist()
+            assert found[2] == [False, False, False, True, False, False]
 
 
 ZONED = """

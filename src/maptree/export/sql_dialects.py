@@ -27,6 +27,7 @@ class Ansi:
     title = "standard SQL"
     folds_case: ClassVar[bool] = False  # names that differ only in case are one column
     name_bytes: ClassVar[int | None] = None  # longer names are cut
+    boolean_is_number: ClassVar[bool] = False  # TRUE = 1
 
     # Names and values
 
@@ -103,6 +104,8 @@ class Ansi:
         if column.kind == "ordered":
             count = int(test.value) + 1  # type: ignore[arg-type]
             return self.one_of(x, column.categories[:count])
+        if column.kind == "boolean" and not column.dtype and not self.boolean_is_number:
+            x = f"CAST({x} AS INTEGER)"  # fitted without an encoder: it may be of either type
         return self.one_of(x, (test.value,))
 
     def missing(self, column: Column, x: str) -> str:
@@ -201,6 +204,7 @@ class DuckDB(Ansi):
 
     title = "DuckDB"
     folds_case = True
+    boolean_is_number = True
 
     def real(self, value: float) -> str:
         """Write a float with an exponent: without, it would be a decimal number."""
@@ -234,6 +238,7 @@ class SQLite(Ansi):
 
     title = "SQLite"
     folds_case = True
+    boolean_is_number = True
 
     def boolean(self, value: bool) -> str:
         """Write 1 or 0."""
