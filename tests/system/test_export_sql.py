@@ -158,6 +158,44 @@ def test_standard_sql_in_postgresql(postgresql):
     assert len(set(leaves)) == len(columns) + 2
 
 
+@pytest.mark.parametrize("threshold", [45_000 * 10**9, 45_000 * 10**9 + 1])
+@pytest.mark.parametrize("kind", ["TIME", "TIME_NS"])
+def test_times_of_both_precisions_in_duckdb(kind, threshold):
+    connection = pytest.importorskip("duckdb").connect()
+    model = asking(Column("t", "time", "", thresholds=(threshold,)))
+    connection.execute(f"""
+        CREATE TABLE data AS
+        SELECT number, CAST(text AS {kind}) AS t
+        FROM (VALUES (0, '12:30:00'), (1, '12:30:00.000000001'), (2, '12:30:00.000000002'),
+            (3, '12:30:00.000001')) AS rows (number, text)
+    """)
+    found = read(connection.execute(model.to_sql("duckdb", keep=["number"])).fetchall())[0]
+    n_yes = 3 if kind == "TIME" else 1 + threshold % 10  # TIME has lost the nanoseconds
+    assert found == [1] * n_yes + [2] * (4 - n_yes)
+
+
+def test_a_frame_of_polars_in_duckdb():
+    """Its times become TIME_NS there, and the other types what they are in polars."""
+    connection = pytest.importorskip("duckdb").connect()
+    pl = pytest.importorskip("polars")
+    start, hours = dt.datetime(2021, 3, 4), [dt.timedelta(hours=i % 24) for i in range(96)]
+    moments = pl.Series([start + hour for hour in hours])
+    columns = {
+        "at": moments.dt.time(),
+        "seen": moments.cast(pl.Datetime("ns")),
+        "zoned": moments.dt.replace_time_zone("Asia/Tokyo"),
+        "wait": moments - start,
+    }
+    for name, values in columns.items():
+        frame = pl.DataFrame({name: values, "number": range(96)})
+        model = MAPTreeClassifier().fit(frame[[name]], [hour.seconds > 40_000 for hour in hours])
+        connection.register("frame", frame.to_arrow())
+        sql = model.to_sql("duckdb", "frame", keep=["number"])
+        leaves = read(connection.execute(sql).fetchall())[0]
+        assert leaves == model.apply(frame[[name]]).tolist()
+        assert len(set(leaves)) > 1
+
+
 def fitted_without_an_encoder():
     X = pd.DataFrame({"a": [False, False, True, True] * 20, "b": [False, True] * 40})
     return MAPTreeClassifier(encoder=None).fit(X, X["a"] & X["b"]), X

@@ -223,10 +223,11 @@ class DuckDB(Ansi):
         return f"TIMESTAMP_NS '{moment_text(column, nanoseconds)}'"
 
     def time(self, column: Column, nanoseconds: int) -> str:
-        """Write a time of day, to the nanosecond where microseconds do not do."""
-        if nanoseconds % MICROSECOND == 0:
-            return super().time(column, nanoseconds)
-        return f"TIME_NS '{time_text(nanoseconds, seconds=True)}'"
+        """Write a time of day without a type: it is read as that of the column, and cut to it.
+
+        TIME and TIME_NS are not compared with each other, and older versions have the first only.
+        """
+        return f"'{time_text(nanoseconds, seconds=True)}'"
 
     def duration(self, column: Column, nanoseconds: int) -> str:
         """Write a duration in microseconds, which is what DuckDB counts in."""
