@@ -169,6 +169,17 @@ def test_names_of_added_columns():
     assert names([0, 1], "Leaf")[:2] == ["maptree_leaf", "maptree_prediction"]
 
 
+def test_kept_columns_that_are_called_as_added_ones():
+    model = asking(number(1.5))
+    connection = sqlite3.connect(":memory:")
+    connection.execute('CREATE TABLE data AS SELECT 1.0 AS x, 7 AS "Prediction", 8 AS id')
+    found = connection.execute(model.to_sql("sqlite", keep=["Prediction", "id"]))
+    names = [column[0] for column in found.description]
+    assert names[:4] == ["Prediction", "id", "maptree_leaf", "maptree_prediction"]
+    assert found.fetchone()[:3] == (7, 8, 1)
+    assert "maptree_" not in model.to_sql("sqlite", keep=["id"])
+
+
 def test_feature_names_rename_columns():
     model = asking(number(1.5, name="age"))
     assert '"years"' in model.to_sql(feature_names=["years"])

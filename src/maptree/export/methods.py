@@ -56,7 +56,8 @@ class ExportMixin:
         table : str or sequence of str, default="data"
             The table's name; ("schema", "table") for one in a schema.
         keep : sequence of str, optional
-            Columns of the table to return as well; None returns them all.
+            Columns of the table to return as well; None returns them all. Added columns that
+            would be called as one of the model's or of these get the prefix ``maptree_``.
         feature_names : sequence of str, optional
             What the columns are called in the database.
 

@@ -21,7 +21,7 @@ def write_sql(
     source = ".".join(sql.name(part) for part in parts)
     leaves = sql.name(_other_name("leaves", parts))
     kept = "data.*" if keep is None else ", ".join(f"data.{sql.name(name)}" for name in keep)
-    outputs = [sql.name(name) for name in output_names(tree)]
+    outputs = [sql.name(name) for name in output_names(tree, keep or ())]
     of_leaf = [f"{leaves}.{name}" for name in outputs[:2]]
     of_leaf += [sql.as_real(leaves, name) for name in outputs[2:]]
     selected = ",\n  ".join(([kept] if kept else []) + of_leaf)
@@ -35,11 +35,11 @@ def write_sql(
     )
 
 
-def output_names(tree: PlainTree) -> list[str]:
+def output_names(tree: PlainTree, keep: Sequence[str] = ()) -> list[str]:
     """Return the names of the columns that are added: leaf, prediction, and one for each class.
 
     A class has its label in the name, unless labels are long or differ only in case; then its
-    number. Where the table has such a column, all get a prefix.
+    number. Where the model or ``keep`` has such a column, all get a prefix.
     """
     by_label = [f"proba_{label}" for label in tree.labels]
     usable = len({name.casefold() for name in by_label}) == len(by_label) and all(
@@ -48,7 +48,7 @@ def output_names(tree: PlainTree) -> list[str]:
     )
     names = ["leaf", "prediction"]
     names += by_label if usable else [f"proba_{k}" for k in range(len(tree.labels))]
-    taken = {column.name.casefold() for column in tree.columns}
+    taken = {name.casefold() for name in (*(column.name for column in tree.columns), *keep)}
     prefix = ""
     while any(f"{prefix}{name}".casefold() in taken for name in names):
         prefix += "maptree_"
