@@ -244,6 +244,18 @@ def test_without_an_encoder_in_postgresql(kind, postgresql):
             assert found[2] == [False, False, False, True, False, False]
 
 
+@pytest.mark.system
+@pytest.mark.parametrize("labels", [[2.0, 3.5], [2, 3], [False, True], ["2", "3"]])
+def test_labels_keep_their_type_in_postgresql(labels, postgresql):
+    model = asking(number(1.5))
+    model.classes_ = np.array(labels)
+    with postgresql() as connection:
+        connection.execute("CREATE TABLE data AS SELECT 1 AS number, 1.0 AS x")
+        (row,) = connection.execute(model.to_sql("postgresql", keep=["number"])).fetchall()
+    assert row[2] == model.predict(pd.DataFrame({"x": [1.0]}))[0]
+    assert type(row[2]) is type(labels[0])
+
+
 ZONED = """
     CREATE TABLE data AS
     SELECT number, CAST(text AS TIMESTAMP WITH TIME ZONE) AS zoned

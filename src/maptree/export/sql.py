@@ -22,8 +22,9 @@ def write_sql(
     leaves = sql.name(_other_name("leaves", parts))
     kept = "data.*" if keep is None else ", ".join(f"data.{sql.name(name)}" for name in keep)
     outputs = [sql.name(name) for name in output_names(tree, keep or ())]
-    of_leaf = [f"{leaves}.{name}" for name in outputs[:2]]
-    of_leaf += [sql.as_real(leaves, name) for name in outputs[2:]]
+    first_real = 1 if all(isinstance(label, float) for label in tree.labels) else 2
+    of_leaf = [f"{leaves}.{name}" for name in outputs[:first_real]]
+    of_leaf += [sql.as_real(leaves, name) for name in outputs[first_real:]]
     selected = ",\n  ".join(([kept] if kept else []) + of_leaf)
     cases = "\n".join(_case(tree, rule, sql) for rule in decision_list(tree))
     if len(tree.nodes) == 1:
