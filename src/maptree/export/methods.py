@@ -122,7 +122,8 @@ class ExportMixin:
         Inputs have shape (rows, 1): doubles (NaN: missing; booleans are 0 and 1), texts, and
         64-bit whole numbers for whole numbers beyond 2^53 and for times (the least, which is
         numpy's NaT: missing), days since 1970-01-01 or nanoseconds. Outputs are ``label``,
-        ``probabilities`` (doubles) and ``leaf``. Needs the package onnx.
+        ``probabilities`` (doubles) and ``leaf``. A tree of a single leaf has one input, ``rows``:
+        doubles of shape (rows,), any at all. Needs the package onnx.
 
         Parameters
         ----------
