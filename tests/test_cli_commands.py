@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 
 import numpy as np
 import pandas as pd
@@ -230,6 +231,21 @@ def test_predictions_in_every_format(fitted, capsys, name):
     assert sorted(p.name for p in fitted.iterdir()) == sorted(
         [name, "people.csv", "people.model.json"]
     )
+
+
+def test_predictions_do_not_replace_what_they_are_made_of(fitted, capsys):
+    (fitted / "link.csv").symlink_to("people.csv")
+    os.link("people.model.json", "same.csv")
+    for output, replaced in (
+        ("people.csv", "people.csv"),
+        ("./link.csv", "people.csv"),
+        ("same.csv", "people.model.json"),
+    ):
+        before = (fitted / replaced).read_bytes()
+        told = call(capsys, "predict", "people.model.json", "people.csv", "-o", output)
+        assert told.code == 2
+        assert f"--output {output} would replace {replaced}: name another" in told.err
+        assert (fitted / replaced).read_bytes() == before
 
 
 def test_only_columns_that_the_tree_asks_about_are_needed(fitted, capsys):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -86,6 +87,14 @@ def read_data(
             raise Refusal(f"--delimiter {delimiter}: pass one character, or tab.", USAGE)
     words = (*MISSING, *(missing or ()))
     return read_source(path, format_, Dialect(delimiter, encoding, words, decimal))
+
+
+def refuse_overwriting(output: str, *inputs: str) -> None:
+    """Refuse to write over a file that is read, by whatever name it is called."""
+    for path in inputs:
+        there = os.path.exists(output) and os.path.exists(path)
+        if there and os.path.samefile(output, path):
+            raise Refusal(f"--output {output} would replace {path}: name another file.", USAGE)
 
 
 def beside(model: str, extension: str) -> str:

@@ -58,6 +58,8 @@ def predict(
     from maptree.cli.predictions import Wanted, emit_predictions, predictions, write
     from maptree.cli.screen import note
 
+    if output is not None:
+        options.refuse_overwriting(output, model, data)
     loaded = load_model(model)
     source = options.read_data(data, format, delimiter, encoding, missing, decimal)
     wanted = Wanted(proba, interval, level, explain, keep or [])
