@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from command import QUICK, call, people, widest, write_text
 from maptree import MAPTreeClassifier, load_model
 from maptree.cli.app import make_app
 from maptree.cli.scoring import score
+from maptree.cli.words import size_words
 from samples import noisy
 
 
@@ -59,6 +61,24 @@ def test_fit_says_what_it_found(here, capsys):
     assert kinds == ["identifier", "number", "category", "date", "boolean", "constant"]
     assert model.callback is None
     assert model.max_expansions == 30
+
+
+def test_why_there_is_one_leaf_only(here, capsys):
+    (here / "chance.csv").write_text("x,y\n" + "1,a\n1,b\n2,a\n2,b\n" * 5)
+    for options, words in (
+        ([], "A single leaf: no test is worth a split."),
+        (["--max-depth", "0"], "A single leaf: no tree is more probable with --max-depth 0."),
+        (["--min-samples-leaf", "9"], "no tree is more probable with --min-samples-leaf 9."),
+    ):
+        told = call(capsys, "fit", "chance.csv", "-t", "y", "--alpha", ".1", *options)
+        assert words in told.out
+        constraint = f"with {' '.join(options)} is" if options else "tests is"
+        assert f"{constraint} more probable" in " ".join(told.out.split())
+    told = call(capsys, "show", "chance.model.json")
+    assert "with --min-samples-leaf 9 is more" in " ".join(told.out.split())
+    model = load_model("chance.model.json")
+    model.certificate_ = replace(model.certificate_, status="interrupted", optimal=False)
+    assert size_words(model) == "A single leaf: the search ended before it found a better tree."
 
 
 def test_parameters_reach_the_classifier(here, capsys):
@@ -437,6 +457,18 @@ def test_labels_that_all_lack(here, capsys):
     told = call(capsys, "fit", "t.csv", "-t", "b")
     assert told.code == 1
     assert "missing in every row" in told.err
+
+
+def test_ctrl_c_outside_of_the_search(here, capsys, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("maptree.cli.files.read_source", interrupt)
+    told = call(capsys, "fit", "people.csv", "-t", "buys")
+    assert (told.code, told.out, told.err) == (130, "", "maptree: Interrupted.\n")
+    told = call(capsys, "fit", "people.csv", "-t", "buys", "--json")
+    assert (told.code, told.err) == (130, "")
+    assert json.loads(told.out) == {"error": {"code": 130, "message": "Interrupted."}}
 
 
 def test_a_fault_asks_for_a_report(here, capsys, monkeypatch):

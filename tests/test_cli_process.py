@@ -204,6 +204,26 @@ def test_no_panel_where_errors_are_not_seen(here):
 
 
 @unix
+@pytest.mark.parametrize("when", ["while it is answered", "at the end"])
+def test_ctrl_c_again_is_no_death_by_a_signal(when):
+    script = (
+        "import atexit, os, signal, sys\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "import maptree.cli.app as app\n"
+        "def interrupt(*_): os.kill(os.getpid(), signal.SIGINT)\n"
+        "if sys.argv.pop() == 'at the end':\n"
+        "    app.run = lambda _: 130\n"
+        "    atexit.register(interrupt)\n"
+        "else:\n"
+        "    app.run = interrupt\n"
+        "from maptree.cli import main\n"
+        "main()\n"
+    )
+    told = subprocess.run([sys.executable, "-c", script, when], capture_output=True, timeout=120)
+    assert (told.returncode, told.stdout, told.stderr) == (130, b"", b"")
+
+
+@unix
 def test_a_narrow_terminal_and_no_colour(here):
     pexpect, child = spawn("fit", "people.csv", "-t", "buys", *QUICK, columns=50)
     child.expect(pexpect.EOF)

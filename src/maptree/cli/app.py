@@ -63,8 +63,12 @@ class _ReaderGone(Exception):  # noqa: N818
     """Standard output is a pipe that nobody reads any more."""
 
 
+class _Interrupted(Exception):  # noqa: N818
+    """Ctrl-C."""
+
+
 def _past_typer(command: Callable[..., int | None]) -> Callable[..., int | None]:
-    """Have a broken pipe come out as it is: typer would end the program with code 1."""
+    """Have a broken pipe and Ctrl-C come out as they are: typer would end without a word."""
 
     @wraps(command)
     def run_command(*args: Any, **options: Any) -> int | None:
@@ -73,6 +77,8 @@ def _past_typer(command: Callable[..., int | None]) -> Callable[..., int | None]
             sys.stdout.flush()
         except BrokenPipeError:
             raise _ReaderGone from None
+        except KeyboardInterrupt:
+            raise _Interrupted from None
         return code
 
     return run_command
@@ -114,7 +120,7 @@ def run(arguments: Sequence[str]) -> int:
         # Python flushes once more at its end, and would complain again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return refusal.BROKEN_PIPE
-    except (KeyboardInterrupt, typer.Abort):
+    except (_Interrupted, KeyboardInterrupt, typer.Abort):
         return complain("Interrupted.", refusal.INTERRUPTED, as_json)
     except Refusal as refused:
         return complain(str(refused), refused.code, as_json)

@@ -45,7 +45,7 @@ def run_demo(model_path: str | None, as_json: bool) -> int:
         right = (model.predict(table) == labels).mean()
         say(f"{size_words(model)} Accuracy on these boards {right:.3f}.")
         heading("Certificate")
-        say(certificate_words(model.certificate_))
+        say(certificate_words(model))
         if model_path is not None:
             say(f"\nModel written to {model_path}.")
     return INTERRUPTED if model.certificate_.status == "interrupted" else 0

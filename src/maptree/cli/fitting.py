@@ -265,7 +265,7 @@ def _say_model(model: MAPTreeClassifier, set_aside: list[tuple[str, str]]) -> No
     say(model.export_text(), indent="    ")
     say(size_words(model))
     heading("Certificate")
-    say(certificate_words(model.certificate_))
+    say(certificate_words(model))
 
 
 def _say_end(plan: Plan, scores: Scores | None, method: str, interrupted: bool) -> None:

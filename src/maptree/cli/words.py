@@ -6,7 +6,6 @@ import math
 from dataclasses import asdict
 from typing import Any
 
-from maptree.certificate import Certificate
 from maptree.encoding.schema import Column
 from maptree.map_classifier import MAPTreeClassifier
 
@@ -18,15 +17,17 @@ _STOPPED = {
 }
 
 
-def certificate_words(certificate: Certificate) -> str:
+def certificate_words(model: MAPTreeClassifier) -> str:
     """Say in plain words what is proved about a tree."""
+    certificate, constraints = model.certificate_, _constraints(model)
     work = (
         f"{certificate.seconds:.1f} s, {certificate.expansions:,} expansions, "
         f"{certificate.peak_bytes / 1e6:.1f} MB."
     )
     if certificate.optimal:
         return (
-            "Proved: no tree over these tests is more probable than this one.\n"
+            f"Proved: no tree over these tests {f'with {constraints} ' if constraints else ''}is "
+            "more probable than this one.\n"
             f"Log posterior {certificate.log_posterior:.4f}. {work}"
         )
     lines = [
@@ -49,12 +50,28 @@ def size_words(model: MAPTreeClassifier) -> str:
     """Say how large a tree is."""
     leaves = model.tree_.n_leaves
     if leaves == 1:
-        return "A single leaf: no test is worth a split."
+        return f"A single leaf: {_why_one_leaf(model)}."
     used = int((model.feature_importances_ > 0).sum())
     return (
         f"{leaves} leaves, depth {model.tree_.depth}; asks about {used} of "
         f"{model.n_features_in_} columns."
     )
+
+
+def _why_one_leaf(model: MAPTreeClassifier) -> str:
+    if not model.certificate_.optimal:
+        return "the search ended before it found a better tree"
+    constraints = _constraints(model)
+    if constraints:
+        return f"no tree is more probable with {constraints}"
+    return "no test is worth a split"
+
+
+def _constraints(model: MAPTreeClassifier) -> str:
+    set_ = [f"--max-depth {model.max_depth}"] if model.max_depth is not None else []
+    if model.min_samples_leaf > 1:
+        set_.append(f"--min-samples-leaf {model.min_samples_leaf}")
+    return " and ".join(set_)
 
 
 def left_out(model: MAPTreeClassifier) -> list[tuple[str, str]]:

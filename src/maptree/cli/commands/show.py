@@ -34,7 +34,7 @@ def show(model: options.Model, json: options.Json = False) -> None:
     for rule in loaded.rules():
         say(rule, indent="    ")
     heading("Certificate")
-    say(certificate_words(loaded.certificate_))
+    say(certificate_words(loaded))
     if training.held_out is not None:
         scores = training.held_out
         heading("On held-out rows")
