@@ -114,6 +114,16 @@ def test_quotes_line_ends_and_marks():
     assert read("a,b\n5' 3\",x\n").to_pylist() == [{"a": "5' 3\"", "b": "x"}]
 
 
+def test_empty_lines_of_one_column_are_rows():
+    for end in ("\n", "\r\n"):
+        for mark in ("", "\ufeff"):
+            text = mark + "\n\na\n1\n\n3\n\n".replace("\n", end)
+            assert read(text).column("a").to_pylist() == ["1", None, "3"]
+    assert read("a\n\n2\n\n\n".encode("utf-16")).column("a").to_pylist() == [None, "2", None]
+    assert read('a\n1\n""\n').column("a").to_pylist() == ["1", None]
+    assert read("a,b\n1,2\n\n3,4\n").column("a").to_pylist() == ["1", "3"]
+
+
 def test_encodings():
     assert read("a\nKöln\n".encode("latin-1"), encoding="latin-1").column("a")[0].as_py() == "Köln"
     assert read("a\nKöln\n".encode("utf-16")).column("a")[0].as_py() == "Köln"
@@ -126,6 +136,8 @@ def test_encodings():
         (b"a,b\n1,2\n3\n", r"line 3: 1 cell, but the header has 2"),
         (b"a,b\n1,2,3\n", r"line 2: 3 cells, but the header has 2"),
         (b'a,b\n1,"x\n2,y\n', "a quote is opened and never closed"),
+        (b'a,b\n1,2\n"3,4\n5,6\n', "line 3: 1 cell, .* a quote is opened there and never closed"),
+        (b'a,"b\n1,2\n', "a quote is opened in the header and never closed"),
         (b"a\nK\xf6ln\n", "not text in utf-8. Pass --encoding latin-1"),
         (b"PAR1xxxx", "looks like a Parquet file"),
         (b"PK\x03\x04xxxx", "workbook"),
@@ -174,6 +186,7 @@ def test_columns_are_read_as_they_were_fitted():
     ("column", "values", "message"),
     [
         (NUMBER, ["1", "old"], "'age' has 'old' in row 2, but the model was fitted on numbers"),
+        (NUMBER, ["1,5", "2"], "Pass --decimal , for decimal commas"),
         (Column("d", "date", "date", thresholds=(1,)), ["4.3.2021"], "dates such as 2021-03-04"),
         (Column("w", "duration", "duration", thresholds=(1,)), ["PT3S"], "use Parquet"),
     ],

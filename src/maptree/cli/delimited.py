@@ -51,6 +51,10 @@ def read_delimited(content: bytes, where: str, dialect: Dialect) -> pa.Table:
         names = csv.open_csv(
             pa.BufferReader(content), read_options=read, parse_options=parse
         ).schema.names
+        if len(names) == 1:
+            # An empty line is a row without a value, but not in front of the header.
+            parse.ignore_empty_lines = False
+            read.skip_rows = _empty_lines_in_front(content, encoding)
         table = csv.read_csv(
             pa.BufferReader(content),
             read_options=read,
@@ -60,7 +64,9 @@ def read_delimited(content: bytes, where: str, dialect: Dialect) -> pa.Table:
             ),
         )
     except (pa.ArrowInvalid, UnicodeDecodeError) as error:
-        raise Refusal(_explain(str(error), where, encoding)) from None
+        raise Refusal(_explain(str(error), where, encoding, content)) from None
+    if not parse.ignore_empty_lines and _ends_with_empty_line(content):
+        table = table.slice(0, table.num_rows - 1)
     _refuse_open_quote(content, table, where)
     return table.from_arrays(
         [_clean(column, dialect) for column in table.columns],
@@ -91,20 +97,38 @@ def _header(content: bytes, where: str, encoding: str) -> str:
     return start.splitlines()[0] if start else ""
 
 
+def _empty_lines_in_front(content: bytes, encoding: str) -> int:
+    start = content[: 1 << 16].decode(encoding, errors="replace").lstrip("\ufeff")
+    return len(start[: len(start) - len(start.lstrip("\r\n"))].splitlines())
+
+
+def _ends_with_empty_line(content: bytes) -> bool:
+    end = content[-8:].replace(b"\0", b"")  # UTF-16 has zeros between letters
+    return end.endswith((b"\n\n", b"\r\n\r\n", b"\r\r"))
+
+
 def _delimiter(header: str) -> str:
     """Return the delimiter that the header has most of, outside of quotes."""
     bare = re.sub(r'"[^"]*"', "", header)
     return max(_DELIMITERS, key=lambda mark: (bare.count(mark), -_DELIMITERS.index(mark)))
 
 
-def _explain(error: str, where: str, encoding: str) -> str:
+def _explain(error: str, where: str, encoding: str, content: bytes) -> str:
+    open_quote = content.count(b'"') % 2 == 1
     ragged = re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", error)
     if ragged:
         row, expected, got = (int(group) for group in ragged.groups())
+        remedy = (
+            "It looks as if a quote is opened there and never closed."
+            if open_quote
+            else "Mend the line; a cell with the delimiter in it is written in quotes."
+        )
         return (
             f"{where}, line {row:,}: {got} cell{'' if got == 1 else 's'}, but the header has "
-            f"{expected}. Mend the line; a cell with the delimiter in it is written in quotes."
+            f"{expected}. {remedy}"
         )
+    if open_quote and "Empty CSV file or block" in error:
+        return f"{where}: a quote is opened in the header and never closed. Close it."
     if "UTF8" in error or "codec" in error:
         row_of = re.search(r"Row #(\d+)", error)
         line = f", line {int(row_of[1]):,}," if row_of else ""

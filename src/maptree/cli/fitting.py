@@ -14,12 +14,13 @@ import pyarrow as pa
 
 from maptree.cli.files import Source
 from maptree.cli.held_out import Rows, cross_validate, split
-from maptree.cli.names import refuse_unknown, split_names
+from maptree.cli.names import listed, refuse_unknown, split_names
 from maptree.cli.panel import Panel
 from maptree.cli.refusal import INTERRUPTED, USAGE, Refusal
 from maptree.cli.scoring import Scores, score, scores_document, scores_text
-from maptree.cli.screen import emit, heading, say
+from maptree.cli.screen import emit, heading, note, say
 from maptree.cli.target import Target, class_numbers, class_texts, read_target
+from maptree.cli.text_columns import has_commas
 from maptree.cli.words import certificate_words, left_out, model_document, size_words
 from maptree.map_classifier import MAPTreeClassifier
 from maptree.model_file import FORMAT
@@ -143,8 +144,11 @@ def run_fit(plan: Plan, read: Callable[[], Source]) -> int:
         fit_on, test_on = split(target.labels, plan.scoring.test_fraction, plan.scoring.seed)
     if plan.scoring.cv is not None and plan.scoring.cv > len(fit_on):
         raise Refusal(f"--cv {plan.scoring.cv}: there are {len(fit_on)} rows. Pass fewer folds.")
+    commas = _with_commas(source, table)
     if not plan.as_json:
         _say_what_was_read(source, target)
+        if commas:
+            note(f"Note: {commas}")
     model = _fit(plan, table, target, fit_on, "Searching for the most probable tree")
     interrupted = model.certificate_.status == "interrupted"
     if not plan.as_json:
@@ -161,7 +165,8 @@ def run_fit(plan: Plan, read: Callable[[], Source]) -> int:
             model.training_ = replace(model.training_, held_out=scores.kept(method))
             model.save(plan.model_path)
     if plan.as_json:
-        emit(_document(plan, model, source, target, set_aside, scores, method))
+        document = _document(plan, model, source, target, set_aside, scores, method)
+        emit(document | {"notes": [commas] if commas else []})
     else:
         _say_end(plan, scores, method, interrupted)
     return INTERRUPTED if interrupted else 0
@@ -204,6 +209,24 @@ def _prepare(plan: Plan, source: Source) -> tuple[Target, pa.Table, list[tuple[s
     if len(target.rows) < table.num_rows:
         table = table.take(target.rows)
     return target, table, set_aside
+
+
+def _with_commas(source: Source, table: pa.Table) -> str:
+    """Say which columns of text are numbers with commas, if any."""
+    if source.format not in ("csv", "tsv") or source.decimal == ",":
+        return ""
+    names = [
+        name
+        for name, column in zip(table.column_names, table.columns, strict=True)
+        if pa.types.is_string(column.type) and has_commas(column)
+    ]
+    if not names:
+        return ""
+    return (
+        f"{listed(names)} {'looks' if len(names) == 1 else 'look'} like decimal commas, and "
+        "every number is read as a category: pass --decimal , (or take out commas that mark "
+        "thousands)."
+    )
 
 
 def _counts_rows(column: Any) -> bool:

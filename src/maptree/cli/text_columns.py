@@ -128,11 +128,23 @@ def as_fitted(column: Any, about: Column, decimal: str = ".") -> Any:
                 return convert(read)
             except pa.ArrowInvalid:
                 break
+    commas = " Pass --decimal , for decimal commas." if has_commas(column) else ""
     row = _first_other(read, [form for form, _ in forms])
     raise Refusal(
         f"Column {about.name!r} has {column[row].as_py()!r} in row {row + 1:,}, but the model was "
         f"fitted on {called}. Mend it; where the value is missing, leave the cell empty or name "
-        "its word by --missing."
+        f"its word by --missing.{commas}"
+    )
+
+
+def has_commas(column: Any) -> bool:
+    """Return whether a column of text has numbers with a comma throughout.
+
+    >>> has_commas(pa.chunked_array([["1,5", "2"]])), has_commas(pa.chunked_array([["1", "2"]]))
+    (True, False)
+    """
+    return _all(column, r"^[+-]?[0-9]+(,[0-9]+)?$") and bool(
+        pc.any(pc.match_substring(column, ",")).as_py()
     )
 
 
