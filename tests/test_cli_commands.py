@@ -15,6 +15,7 @@ from command import QUICK, call, people, widest, write_text
 from maptree import MAPTreeClassifier, load_model
 from maptree.cli.app import make_app
 from maptree.cli.scoring import score
+from maptree.cli.screen import shown
 from maptree.cli.words import size_words
 from samples import noisy
 
@@ -335,6 +336,61 @@ def test_show(fitted, capsys):
     document = json.loads(call(capsys, "show", "people.model.json", "--json").out)
     assert document["model"]["tree"]["rules"] == model.rules()
     assert document["model"]["certificate"]["status"] == "expansion_limit"
+
+
+def test_names_that_command_a_terminal(here, capsys):
+    frame = people()
+    frame["buys"] = frame["buys"] + "\033[2J"
+    frame = frame.rename(columns={"age": "age\033]0;title\a", "country": "land\u202e\nfaked: line"})
+    frame.to_csv("odd.csv", index=False)
+    for arguments in (
+        ["fit", "odd.csv", "-t", "buys", *QUICK],
+        ["show", "odd.model.json"],
+        ["score", "odd.model.json", "odd.csv"],
+        ["predict", "odd.model.json", "people.csv"],
+    ):
+        told = call(capsys, *arguments)
+        said = told.out + told.err
+        assert all(c.isprintable() for c in said.replace("\n", ""))
+        assert r"\x1b" in said
+        assert "\nfaked" not in said
+    assert shown("Köln\u00a0東京 👍") == "Köln\u00a0東京 👍"
+
+
+def test_wide_tables(here, capsys):
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 9, (60, 300))
+    y = np.where(x[:, 250] > 4, "yes", "no")
+    frame = pd.DataFrame(x, columns=[f"x{j}" for j in range(300)])
+    constants = {f"c{j}": 1 for j in range(2000)} | {f"d{j}": j for j in range(40)}
+    frame = pd.concat([frame, pd.DataFrame(constants, index=range(60))], axis=1)
+    frame.assign(y=y).to_csv("wide.csv", index=False)
+    told = call(capsys, "fit", "wide.csv", "-t", "y", *QUICK, "--drop", "x0")
+    assert "  x0: dropped\n" in told.out
+    assert "  2,001 columns, such as 'c0': every value is 1" in told.out
+    assert "  and 20 more, which --json lists\n" in told.out
+    assert len(told.out.splitlines()) < 50
+    told = call(capsys, "show", "wide.model.json")
+    assert "\nx250 " in told.out
+    assert "\nand 279 more, which the tree does not ask about\n" in told.out
+    assert "2,001 columns, such as 'c0'" in told.out
+    assert len(told.out.splitlines()) < 80
+    X, y = rng.integers(0, 2, (40, 500)), rng.integers(0, 2, 40)
+    MAPTreeClassifier(encoder=None, max_expansions=5).fit(X, y).save("bits.json")
+    assert len(call(capsys, "show", "bits.json").out.splitlines()) < 60
+
+
+def test_columns_that_there_was_no_time_to_read(here, capsys):
+    frame = pd.DataFrame(np.random.default_rng(0).random((50, 80)))
+    frame.assign(y=["no", "yes"] * 25).to_csv("wide.csv", index=False)
+    told = call(capsys, "fit", "wide.csv", "-t", "y", "--time-limit", "1e-6")
+    assert told.code == 0
+    assert "  79 columns, such as '1': no time to read it; raise --time-limit" in told.out
+    said = " ".join(told.out.split("Certificate")[1].split())
+    assert "no time to read 79 of 80 columns, so the tree cannot ask about them" in said
+    told = call(capsys, "show", "wide.model.json")
+    assert "79 columns, such as '1': no time to read it" in told.out
+    assert "no time to read 79 of 80 columns" in told.out
 
 
 def test_score(fitted, capsys):

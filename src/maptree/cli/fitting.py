@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from maptree.cli.column_lists import reasons
 from maptree.cli.files import Source
 from maptree.cli.held_out import Rows, cross_validate, split
 from maptree.cli.names import listed, refuse_unknown, split_names
 from maptree.cli.panel import Panel
 from maptree.cli.refusal import INTERRUPTED, USAGE, Refusal
 from maptree.cli.scoring import Scores, score, scores_document, scores_text
-from maptree.cli.screen import emit, heading, note, say
+from maptree.cli.screen import emit, heading, note, say, shown
 from maptree.cli.target import Target, class_numbers, class_texts, read_target
 from maptree.cli.text_columns import has_commas
 from maptree.cli.words import certificate_words, left_out, model_document, size_words
@@ -272,8 +273,8 @@ def _measure(
 
 def _say_what_was_read(source: Source, target: Target) -> None:
     say(f"{source.name}: {source.table.num_rows:,} rows, {len(source.columns)} columns.")
-    shares = ", ".join(f"{label} {count:,}" for label, count in target.counts().items())
-    say(f"Target {target.name}: {shares}.", indent="  ")
+    shares = ", ".join(f"{shown(label)} {count:,}" for label, count in target.counts().items())
+    say(f"Target {shown(target.name)}: {shares}.", indent="  ")
     if target.n_unlabelled:
         say(f"{target.n_unlabelled:,} rows without a target are left out.")
 
@@ -282,8 +283,8 @@ def _say_model(model: MAPTreeClassifier, set_aside: list[tuple[str, str]]) -> No
     without = [*set_aside, *left_out(model)]
     if without:
         heading("Columns left out")
-        for name, why in without:
-            say(f"  {name}: {why}", indent="    ")
+        for line in reasons(without):
+            say(f"  {line}", indent="    ")
     heading("The tree")
     say(model.export_text(), indent="    ")
     say(size_words(model))

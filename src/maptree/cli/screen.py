@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from textwrap import wrap
 from typing import Any, TextIO
+from unicodedata import category
 
 _PIPE_WIDTH = 80
 _LEAST_WIDTH = 40
@@ -25,7 +26,19 @@ def say(text: str = "", stream: TextIO | None = None, indent: str = "") -> None:
     """Print text, its lines wrapped; what is wrapped is indented below its own indent."""
     stream = sys.stdout if stream is None else stream
     for line in text.split("\n"):
-        print("\n".join(fold(line, width(stream), indent)), file=stream)
+        print("\n".join(fold(shown(line), width(stream), indent)), file=stream)
+
+
+def shown(text: object) -> str:
+    """Return text with escapes for what is no letter: names from files may command a terminal.
+
+    >>> print(shown("caf\u00e9\x1b[2J"))
+    caf\u00e9\\x1b[2J
+    """
+    return "".join(
+        c if c.isprintable() or category(c) == "Zs" else c.encode("unicode_escape").decode()
+        for c in str(text)
+    )
 
 
 def heading(text: str) -> None:
@@ -71,7 +84,7 @@ def columns_of(rows: Iterable[Sequence[str]], left: int = 1) -> str:
     yes    12
     no      7
     """
-    table = [list(row) for row in rows]
+    table = [[shown(cell) for cell in row] for row in rows]
     widths = [max(len(row[j]) for row in table) for j in range(len(table[0]))]
     lines = [
         "  ".join(

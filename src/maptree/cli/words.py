@@ -41,6 +41,12 @@ def certificate_words(model: MAPTreeClassifier) -> str:
         lines.append(
             f"Proved: no tree of depth {certificate.proved_depth:.0f} or less is more probable."
         )
+    unread = sum(column.kind == "unread" for column in _schema(model))
+    if unread:
+        lines.append(
+            f"There was no time to read {unread:,} of {model.n_features_in_:,} columns, so the "
+            "tree cannot ask about them, and nothing is proved about trees that do."
+        )
     if certificate.status == "time_limit":
         lines.append("A longer --time-limit may find a better tree, or prove this one.")
     return "\n".join([*lines, work])
@@ -76,11 +82,16 @@ def _constraints(model: MAPTreeClassifier) -> str:
 
 def left_out(model: MAPTreeClassifier) -> list[tuple[str, str]]:
     """Return the columns that no tree can use, and why."""
-    schema = model.encoder_.schema_ if model.encoder_ is not None else ()
-    return [(column.name, _why(column)) for column in schema if not column.tests]
+    return [(column.name, _why(column)) for column in _schema(model) if not column.tests]
+
+
+def _schema(model: MAPTreeClassifier) -> tuple[Column, ...]:
+    return model.encoder_.schema_ if model.encoder_ is not None else ()
 
 
 def _why(column: Column) -> str:
+    if column.kind == "unread":
+        return "no time to read it; raise --time-limit"
     if column.note:
         return column.note
     return "one value in all rows" if column.kind == "constant" else f"{column.kind}, no test"

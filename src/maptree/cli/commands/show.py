@@ -13,8 +13,9 @@ def show(model: options.Model, json: options.Json = False) -> None:
       maptree show people.model.json
     """
     from maptree import load_model
-    from maptree.cli.screen import columns_of, emit, heading, say
-    from maptree.cli.words import certificate_words, columns_document, model_document, size_words
+    from maptree.cli.column_lists import columns_text
+    from maptree.cli.screen import emit, heading, say, shown
+    from maptree.cli.words import certificate_words, model_document, size_words
 
     loaded = load_model(model)
     if json:
@@ -22,11 +23,14 @@ def show(model: options.Model, json: options.Json = False) -> None:
         return
     training = loaded.training_
     say(
-        f"{model}: predicts {training.target or 'a class'}, from {training.rows:,} rows, "
+        f"{model}: predicts {shown(training.target or 'a class')}, from {training.rows:,} rows, "
         f"{training.date}, maptree {training.library}."
     )
     shares = zip(loaded.classes_, training.class_counts, strict=True)
-    say("Classes: " + ", ".join(f"{label} {count:,}" for label, count in shares) + ".", indent="  ")
+    say(
+        "Classes: " + ", ".join(f"{shown(label)} {count:,}" for label, count in shares) + ".",
+        indent="  ",
+    )
     heading("The tree")
     say(loaded.export_text(), indent="    ")
     say(size_words(loaded))
@@ -43,8 +47,4 @@ def show(model: options.Model, json: options.Json = False) -> None:
             f"{scores.log_loss:.3f} nats, calibration error {scores.calibration_error:.3f}."
         )
     heading("Columns")
-    if loaded.encoder_ is not None:
-        print(loaded.encoder_.report())
-    else:
-        listed = [[c["name"], "0 or 1"] for c in columns_document(loaded)]
-        print(columns_of(listed, left=2))
+    say(columns_text(loaded), indent="    ")
