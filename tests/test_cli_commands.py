@@ -14,8 +14,11 @@ import pytest
 from command import QUICK, call, people, widest, write_text
 from maptree import MAPTreeClassifier, load_model
 from maptree.cli.app import make_app
+from maptree.cli.delimited import Dialect
+from maptree.cli.files import read_source
 from maptree.cli.scoring import score
 from maptree.cli.screen import shown
+from maptree.cli.target import known_labels, read_target
 from maptree.cli.words import size_words
 from samples import noisy
 
@@ -145,6 +148,26 @@ def test_labels_come_out_as_they_went_in(here, capsys, label):
     assert json.loads(told.out)["accuracy"] == pytest.approx(right)
 
 
+@pytest.mark.parametrize(
+    ("classes", "labels", "unknown"),
+    [
+        (["1.0", "2.0"], ["1", "2"], 0),
+        (["1", "2"], ["1.0", "2.00"], 0),
+        (["1.0", "2.5"], ["1", "2.50"], 0),
+        (["01067", "10115"], ["1067", "10115"], 1),
+        (["1.0", "x"], ["1", "x"], 1),
+    ],
+)
+def test_numbers_are_the_same_classes_however_they_are_written(here, classes, labels, unknown):
+    (here / "fit.csv").write_text("y\n" + "\n".join(classes * 2))
+    (here / "new.csv").write_text("y\n" + "\n".join(labels))
+    fitted_on = read_target(read_source("fit.csv", None, Dialect()), "y").labels
+    source = read_source("new.csv", None, Dialect())
+    codes, n_unknown = known_labels(source, "y", np.unique(fitted_on))
+    assert n_unknown == unknown
+    assert codes.tolist() == [-1 if unknown else 0, 1]
+
+
 def test_one_class_against_the_others(here, capsys):
     told = call(capsys, "fit", "people.csv", "-t", "city", "--positive", "Oslo", *QUICK)
     assert told.code == 0
@@ -246,6 +269,12 @@ def test_intervals_of_the_prediction_alone(fitted, capsys):
     table = pd.read_csv(io.StringIO(told.out))
     assert list(table) == ["prediction", "probability", "low", "high"]
     assert ((table["low"] < table["probability"]) & (table["probability"] < table["high"])).all()
+
+
+def test_a_level_needs_an_interval(fitted, capsys):
+    told = call(capsys, "predict", "people.model.json", "people.csv", "--level", ".5")
+    assert (told.code, told.out) == (2, "")
+    assert "pass --interval, too" in told.err
 
 
 @pytest.mark.parametrize("name", ["o.csv", "o.tsv", "o.parquet", "o.feather", "o.jsonl"])
@@ -497,8 +526,16 @@ def test_errors_are_one_json_document_too(here, capsys, arguments, code):
         ("-t buys --time-limit 0", 2, "--time-limit 0"),
         ("-t buys --memory-limit lots", 2, "--memory-limit 'lots'"),
         ("-t buys --rho a,b", 2, "--rho a,b"),
+        ("-t buys --rho -1", 2, "--rho -1 is out of range: pass a number from 1e-9 to 1e8, or"),
+        ("-t buys --rho 1,nan", 2, "--rho 1,nan is out of range"),
+        ("-t buys --alpha 2", 2, "--alpha 2.0 is out of range: pass a number above 0"),
+        ("-t buys --drop id,buys", 2, "--drop buys is the target: drop other columns"),
+        ("-t buys --time-limit -1", 2, "--time-limit -1.0 leaves no time: pass seconds, a number"),
+        ("-t buys --time-limit inf", 2, "or none to search until the tree is proved"),
+        ("-t buys --memory-limit 0MB", 2, "no memory at all: pass a size such as 4GiB or 500MB."),
+        ("-t buys --max-expansions 0", 2, "pass a whole number of at least 1"),
         ("-t buys --rho 1,2,3", 1, "rho has 3 values but there are 2 classes"),
-        ("-t buys --jobs 0", 2, "--jobs 0"),
+        ("-t buys --jobs 0", 2, "--jobs 0 runs nothing: pass a number of threads, or -1 for all"),
         ("-t buys --max-depth -1", 2, "--max-depth -1"),
         ("-t buys --seed -1", 2, "--seed -1"),
         ("-t buys --model people.csv", 1, "is no model file"),
@@ -519,7 +556,8 @@ def test_mistakes(here, capsys, options, code, message):
     assert message in " ".join(told.err.split())
     assert told.out == ""
     assert widest(told.err) <= 80
-    assert "Traceback" not in told.err
+    for word in ("Traceback", "None", "classes_", "n_jobs", "an int "):
+        assert word not in told.err
     assert [p.name for p in here.iterdir()] == ["people.csv"]
     assert (here / "people.csv").read_bytes() == before
 

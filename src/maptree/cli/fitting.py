@@ -27,6 +27,14 @@ from maptree.map_classifier import MAPTreeClassifier
 from maptree.model_file import FORMAT
 from maptree.prior import read_rho
 
+# Where a parameter takes in Python what an option does not.
+_REMEDIES = {
+    "time-limit": "pass seconds, a number above 0, or none to search until the tree is proved.",
+    "jobs": "pass a number of threads, or -1 for all cores.",
+    "memory-limit": "pass a size such as 4GiB or 500MB.",
+    "rho": "pass a number from 1e-9 to 1e8, or one a class with commas, in their order.",
+}
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -59,18 +67,25 @@ class Settings:
             made._read_budget()
         except (ValueError, TypeError) as error:
             raise Refusal(_as_option(str(error)), USAGE) from None
+        try:
+            read_rho(made.rho, len(made.rho) if isinstance(made.rho, list) else 1)
+        except ValueError:
+            fault = f"--rho {self.rho} is out of range"
+            raise Refusal(f"{fault}: {_REMEDIES['rho']}", USAGE) from None
         return made
 
 
 def _as_option(message: str) -> str:
-    """Name a parameter as the command line does.
+    """Name a parameter, and what to pass, as the command line does.
 
-    >>> _as_option("max_depth=-1 is too small.")
-    '--max-depth -1 is too small.'
+    >>> _as_option("max_depth=-1 is too small: pass an int of at least 0.")
+    '--max-depth -1 is too small: pass a whole number of at least 0.'
     """
-    name, mark, rest = message.partition("=")
+    name, _, rest = message.partition("=")
     option = {"n_jobs": "jobs"}.get(name, name).replace("_", "-")
-    return f"--{option} {rest}" if mark else message
+    fault, _, remedy = rest.rpartition(": ")
+    remedy = _REMEDIES.get(option, remedy.replace("an int", "a whole number"))
+    return f"--{option} {fault}: {remedy}"
 
 
 def _seconds(text: str) -> float | None:
@@ -88,7 +103,7 @@ def _numbers(text: str | None) -> float | list[float] | None:
     try:
         numbers = [float(part) for part in text.split(",")]
     except ValueError:
-        raise Refusal(f"--rho {text}: pass a number, or one a class with commas.", USAGE) from None
+        raise Refusal(f"--rho {text}: {_REMEDIES['rho']}", USAGE) from None
     return numbers[0] if len(numbers) == 1 else numbers
 
 
@@ -196,9 +211,15 @@ def _prepare(plan: Plan, source: Source) -> tuple[Target, pa.Table, list[tuple[s
     refuse_unknown([plan.target], names, source.name)
     drop = split_names(plan.drop, names)
     refuse_unknown(drop, names, source.name)
+    if plan.target in drop:
+        fault = f"--drop {plan.target} is the target"
+        raise Refusal(f"{fault}: drop other columns, or name another target.", USAGE)
     target = read_target(source, plan.target, plan.positive)
-    read_rho(plan.classifier.rho, len(target.counts()))  # refused now, and not after the search
-    set_aside = [(name, "dropped") for name in drop if name != plan.target]
+    rho, n_classes = plan.classifier.rho, len(target.counts())
+    if isinstance(rho, list) and len(rho) != n_classes:
+        fault = f"--rho has {len(rho)} values but there are {n_classes} classes"
+        raise Refusal(f"{fault}: {_REMEDIES['rho']}")
+    set_aside = [(name, "dropped") for name in drop]
     kept = [name for name in names if name != plan.target and name not in drop]
     table = source.typed(kept)
     for name in kept:

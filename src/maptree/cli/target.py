@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from maptree.cli.files import Source
 from maptree.cli.names import hint, listed
 from maptree.cli.refusal import Refusal
+from maptree.cli.text_columns import NUMBER
 
 # So many different values are classes without further questions.
 _FEW = 20
@@ -119,16 +121,18 @@ def _against_rest(labels: NDArray[Any], positive: str, name: str) -> NDArray[Any
 def known_labels(source: Source, name: str, classes: NDArray[Any]) -> tuple[NDArray[Any], int]:
     """Return each row's class number, -1 for another label, -2 for none; and how many others.
 
-    Labels are compared as what the classes are: numbers, booleans or text.
+    Labels are compared as what the classes are: numbers, booleans or text. Texts such as 1.0 are
+    numbers, too, unless two of them are the same one.
     """
     column = source.table.column(name)
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    position = {_key(label, classes): k for k, label in enumerate(classes.tolist())}
+    key = _booleans if classes.dtype.kind == "b" else _numbers if _are_numbers(classes) else str
+    position = {key(label): k for k, label in enumerate(classes.tolist())}
     encoded = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     encoded = encoded.dictionary_encode()
     numbers = [
-        -2 if value is None or value != value else position.get(_key(value, classes), -1)
+        -2 if value is None or value != value else position.get(key(value), -1)
         for value in encoded.dictionary.to_pylist()
     ]
     codes = encoded.indices.fill_null(len(numbers)).to_numpy()
@@ -140,22 +144,28 @@ def known_labels(source: Source, name: str, classes: NDArray[Any]) -> tuple[NDAr
     return found, int((found == -1).sum())
 
 
-def _key(label: Any, classes: NDArray[Any]) -> Any:
-    """Return a label in a form in which the same labels are equal, from whatever file."""
-    kind = classes.dtype.kind
-    numbers = kind in "iuf" or (kind == "O" and not isinstance(classes[0], str))
-    if kind == "b":
-        return str(label).lower() in ("true", "1") if _is_boolean(label) else str(label)
-    if numbers:
-        try:
-            return float(label) if not str(label).lstrip("+-").isdigit() else int(label)
-        except ValueError:
-            return str(label)
-    return str(label)
+# A label in a form in which the same labels are equal, from whatever file.
 
 
-def _is_boolean(label: Any) -> bool:
-    return str(label).lower() in ("true", "false", "0", "1")
+def _booleans(label: Any) -> bool | str:
+    text = str(label).lower()
+    return text in ("true", "1") if text in ("true", "false", "0", "1") else str(label)
+
+
+def _numbers(label: Any) -> int | float | str:
+    try:
+        return int(label) if str(label).lstrip("+-").isdigit() else float(label)
+    except ValueError:
+        return str(label)
+
+
+def _are_numbers(classes: NDArray[Any]) -> bool:
+    texts = [label for label in classes.tolist() if isinstance(label, str)]
+    if not texts:
+        return True
+    # As in columns: 01067 is a postcode.
+    plain = all(re.fullmatch(NUMBER, text) for text in texts)
+    return plain and len({_numbers(text) for text in texts}) == len(classes)
 
 
 def class_numbers(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:

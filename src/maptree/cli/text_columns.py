@@ -16,8 +16,8 @@ from maptree.cli.refusal import Refusal
 from maptree.encoding.schema import Column
 
 _WHOLE = r"^[+-]?(0|[1-9][0-9]*)$"
-_NUMBER = r"^[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$|^[+-]?(?i:inf|infinity)$"
-_ANY_NUMBER = _NUMBER.replace("(0|[1-9][0-9]*)", "[0-9]+")
+NUMBER = r"^[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$|^[+-]?(?i:inf|infinity)$"
+_ANY_NUMBER = NUMBER.replace("(0|[1-9][0-9]*)", "[0-9]+")
 _BOOLEAN = r"^(?i:true|false)$"
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _TIME = r"^[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?$"
@@ -71,7 +71,7 @@ TIMES = ("date", "datetime", "time")
 _NUMBERS: tuple[tuple[str, Convert], ...] = (
     (_BOOLEAN, _boolean),
     (_WHOLE, _whole),
-    (_NUMBER, _number),
+    (NUMBER, _number),
 )
 _TIMES: tuple[tuple[str, Convert], ...] = (
     (_DATE, _date),

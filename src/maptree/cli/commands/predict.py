@@ -19,7 +19,10 @@ def predict(
         bool,
         typer.Option("--interval", metavar="", help="Add a credible interval of the probability."),
     ] = False,
-    level: Annotated[float, typer.Option(metavar="NUMBER", help="Of the interval.")] = 0.95,
+    level: Annotated[
+        float | None,
+        typer.Option(metavar="NUMBER", help="Of the interval; 0.95 if not given."),
+    ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", metavar="", help="Add the rule that fired.")
     ] = False,
@@ -56,13 +59,16 @@ def predict(
     """
     from maptree import load_model
     from maptree.cli.predictions import Wanted, emit_predictions, predictions, write
+    from maptree.cli.refusal import USAGE, Refusal
     from maptree.cli.screen import note
 
+    if level is not None and not interval:
+        raise Refusal("--level is that of the interval: pass --interval, too.", USAGE)
     if output is not None:
         options.refuse_overwriting(output, model, data)
     loaded = load_model(model)
     source = options.read_data(data, format, delimiter, encoding, missing, decimal)
-    wanted = Wanted(proba, interval, level, explain, keep or [])
+    wanted = Wanted(proba, interval, 0.95 if level is None else level, explain, keep or [])
     table = predictions(loaded, source, wanted)
     if output is not None:
         write(table, output)
