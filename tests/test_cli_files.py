@@ -239,12 +239,21 @@ def test_every_format_gives_the_same_table(tmp_path, name):
     [
         ("t.parquet", b"a,b\n1,2\n", "cannot be read as parquet"),
         ("t.feather", b"a,b\n1,2\n", "cannot be read as feather"),
-        ("t.jsonl", b"a,b\n1,2\n", "cannot be read as jsonl"),
-        ("t.jsonl", b'{"a": {"b": 1}}\n', "nested values in 'a'"),
-        ("t.jsonl", b'{"a": 1}\n{"a": "x"}\n', "changed from number to string"),
+        ("t.jsonl", b"a,b\n1,2\n", "line 1 is not a JSON object .*one JSON object a line"),
+        ("t.jsonl", b'[{"a": 1}, {"a": 2}]', "line 1 is a list. .* not a list and no commas"),
+        ("t.jsonl", b'[\n{"a": 1},\n{"a": 2}\n]\n', "line 1 is not a JSON object. Write one"),
+        ("t.jsonl", b'{"a": 1},\n{"a": 2},\n', "line 1 is not a JSON object .*no commas"),
+        ("t.jsonl", b'{"a": 1}\n\n3\n', "line 3 is a number"),
+        ("t.jsonl", b'{"a": 1}\n{"a": [2]}\n', "line 2: 'a' is a list, with values of its own"),
+        ("t.jsonl", b'{"b": 1}\n{"a": {"b": 1}}\n', "line 2: 'a' is an object, .*as columns"),
+        ("t.jsonl", b'{"a": null}\n{"a": 1}\n{"a": "x"}', "line 3: 'a' is text, and in line 2 it"),
+        ("t.jsonl", b'{"a": true}\n{"a": 1}\n', "'a' is a number, and in line 1 it is true or"),
+        ("t.jsonl", b'{"a": 1, "a": 2}\n', "specified twice"),
+        ("t.jsonl", b'{"a": "K\xf6ln"\n', "line 1 is not text in UTF-8"),
+        ("t.arrow", b"\xff\xff\xff\xffxxxx", "cannot be read as feather"),
         ("t.parquet", b"", "cannot be read as parquet"),
         ("t.csv.gz", b"a,b\n1,2\n", "cannot be read"),
-        ("t.csv", b"a,b\n", "has 0 rows and 2 columns"),
+        ("t.csv", b"a,b\n", "has 0 rows and 2 columns: add rows below"),
         ("t.csv", b"a,a\n1,2\n", "two columns named 'a'"),
         ("t.xlsx", b"PK", "Save a workbook as CSV"),
         ("table", b"a\n1\n", "does not tell the format"),
@@ -254,6 +263,20 @@ def test_files_that_cannot_be_used(tmp_path, name, content, message):
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(Refusal, match=message):
+        read_source(str(path), None, Dialect())
+
+
+def test_an_arrow_stream_is_read_too(tmp_path):
+    table = pa.table({"a": [1, 2], "b": ["x", None]})
+    with pa.ipc.new_stream(tmp_path / "t.arrow", table.schema) as stream:
+        stream.write_table(table)
+    assert read_source(str(tmp_path / "t.arrow"), None, Dialect()).table == table
+
+
+def test_lines_of_a_long_file_are_counted_from_its_beginning(tmp_path):
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"a": 1}\n' * 200_000 + '{"a": "x"}\n')  # more than pyarrow reads at once
+    with pytest.raises(Refusal, match=r"line 200,001: 'a' is text, and in line 1 it is a number"):
         read_source(str(path), None, Dialect())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import signal
@@ -47,6 +48,14 @@ def test_pipes(here):
     told = start("predict", "m.json", "-", "--format", "tsv", input=table)
     assert (told.returncode, told.stderr) == (0, "")
     assert len(told.stdout.splitlines()) == 201
+
+
+def test_standard_input_that_is_compressed(here):
+    content = gzip.compress((here / "people.csv").read_bytes())
+    for kind in ("csv", "jsonl", "parquet"):
+        told = start("fit", "-", "-t", "buys", "--format", kind, input=content, text=False)
+        assert told.returncode == 1
+        assert b"gunzip -c FILE | maptree" in b" ".join(told.stderr.split())
 
 
 def test_the_default_model_of_standard_input(here):

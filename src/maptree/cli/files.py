@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from maptree.cli.delimited import Dialect, read_delimited
-from maptree.cli.names import listed
+from maptree.cli.json_lines import read_json_lines
 from maptree.cli.refusal import USAGE, Refusal
 from maptree.cli.text_columns import TIMES, as_fitted, infer
 from maptree.encoding.schema import Column
@@ -30,6 +30,8 @@ EXTENSIONS = {
     ".ndjson": "jsonl",
 }
 _COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
+_GZIP = b"\x1f\x8b"
+_STREAM = b"\xff\xff\xff\xff"  # how an Arrow stream begins
 _FORMATS = ("csv", "tsv", "parquet", "feather", "jsonl")
 
 
@@ -80,6 +82,8 @@ def read_source(path: str, format_: str | None, dialect: Dialect) -> Source:
         if kind == "tsv" and dialect.delimiter is None:
             dialect = Dialect("\t", dialect.encoding, dialect.missing, dialect.decimal)
         table = read_delimited(_all_of(opened, name), name, dialect)
+    elif kind == "jsonl":
+        table = read_json_lines(_all_of(opened, name), name)
     else:
         try:
             table = _READ[kind](opened)
@@ -90,7 +94,10 @@ def read_source(path: str, format_: str | None, dialect: Dialect) -> Source:
     if twice is not None:
         raise Refusal(f"{name} has two columns named {twice!r}: rename one.")
     if table.num_columns == 0 or table.num_rows == 0:
-        raise Refusal(f"{name} has {table.num_rows} rows and {table.num_columns} columns: empty.")
+        raise Refusal(
+            f"{name} has {table.num_rows} rows and {table.num_columns} columns: add rows below "
+            "the names of the columns, or see whether what wrote it ended early."
+        )
     return Source(name, table, kind, dialect.decimal)
 
 
@@ -117,7 +124,12 @@ def _kind(path: str, format_: str | None) -> str:
 def _stdin() -> bytes:
     if sys.stdin is None or sys.stdin.isatty():
         raise Refusal("- reads standard input, which is a terminal: pipe a table into it.", USAGE)
-    return sys.stdin.buffer.read()
+    content = sys.stdin.buffer.read()
+    if content.startswith(_GZIP):
+        raise Refusal(
+            "Standard input is compressed: unpack it on the way, as in gunzip -c FILE | maptree ..."
+        )
+    return content
 
 
 def _open(path: str) -> Any:
@@ -169,21 +181,14 @@ def _read_parquet(opened: Any) -> pa.Table:
 def _read_feather(opened: Any) -> pa.Table:
     import pyarrow.feather as feather
 
+    if opened.read(4) == _STREAM:  # Arrow as it is sent: the same extension, another format
+        opened.seek(0)
+        return pa.ipc.open_stream(opened).read_all()
+    opened.seek(0)
     return feather.read_table(opened)
-
-
-def _read_jsonl(opened: Any) -> pa.Table:
-    import pyarrow.json as json
-
-    table = json.read_json(opened)
-    nested = [field.name for field in table.schema if pa.types.is_nested(field.type)]
-    if nested:
-        raise pa.ArrowInvalid(f"nested values in {listed(nested)}; write them as columns")
-    return table
 
 
 _READ: dict[str, Callable[[Any], pa.Table]] = {
     "parquet": _read_parquet,
     "feather": _read_feather,
-    "jsonl": _read_jsonl,
 }
