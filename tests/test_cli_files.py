@@ -182,6 +182,32 @@ def test_columns_are_read_as_they_were_fitted():
     assert fitted(zoned, "2021-03-04 10:00Z") == [dt.datetime(2021, 3, 4, 10, tzinfo=dt.UTC)]
 
 
+def test_a_number_does_not_depend_on_the_other_rows():
+    last = 2**63 - 1
+    near = Column("key", "number", "int64", thresholds=(2**53,))
+    assert fitted(near, str(2**53 + 1), "1") == [2**53 + 1, 1]
+    assert fitted(near, str(2**53 + 1), "inf", None) == [2**53 + 1, last, None]
+    assert fitted(near, str(2**53 + 1), "-Infinity", "9" * 20) == [2**53 + 1, -last - 1, last]
+    floats = Column("key", "number", "double", thresholds=(2.0**53,))
+    for others in (["1"], ["inf"], ["1.5"]):
+        assert fitted(floats, str(2**53 + 1), *others)[0] == 2.0**53
+    # What is asked lies beyond 64 bits itself.
+    far = Column("key", "number", "int64", thresholds=(np.inf,))
+    assert fitted(far, "1", "inf") == [1.0, np.inf]
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.integers(-(2**70), 2**70).map(str) | st.sampled_from(["inf", "-inf"]), min_size=1),
+    st.integers(-(2**61), 2**61),
+)
+def test_numbers_beyond_64_bits_answer_as_they_are(texts, threshold):
+    column = Column("key", "number", "int64", thresholds=(threshold,))
+    exact = [float(text) if "inf" in text else int(text) for text in texts]
+    answers = [number <= threshold for number in fitted(column, *texts)]
+    assert answers == [number <= threshold for number in exact]
+
+
 @pytest.mark.parametrize(
     ("column", "values", "message"),
     [

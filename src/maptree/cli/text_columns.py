@@ -18,6 +18,7 @@ from maptree.encoding.schema import Column
 _WHOLE = r"^[+-]?(0|[1-9][0-9]*)$"
 NUMBER = r"^[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$|^[+-]?(?i:inf|infinity)$"
 _ANY_NUMBER = NUMBER.replace("(0|[1-9][0-9]*)", "[0-9]+")
+_WHOLE_OR_INFINITE = r"^[+-]?([0-9]+|(?i:inf|infinity))$"
 _BOOLEAN = r"^(?i:true|false)$"
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _TIME = r"^[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?$"
@@ -35,11 +36,26 @@ def _number(column: Any) -> Any:
     return pc.replace_substring_regex(column, r"^\+", "").cast(pa.float64())
 
 
-def _any_number(column: Any) -> Any:
+def _any_number(column: Any, about: Column) -> Any:
+    """Read numbers such that what a row gets does not depend on the other rows.
+
+    A column that was fitted on floats is one. Others are read as whole numbers, which is exact
+    beyond 2**53, also if some are beyond 64 bits or infinite: these answer the tests as the last
+    number of 64 bits does. Only fractions among whole numbers make all of them floats.
+    """
+    if about.dtype.lower().startswith(("float", "double")):
+        return _number(column)
     try:
         return _whole(column)
     except pa.ArrowInvalid:
-        return _number(column)
+        numbers = _number(column)
+    asked = (*about.thresholds, *about.categories)
+    far = any(abs(float(value)) >= 2**62 for value in asked)
+    if far or not _all(column, _WHOLE_OR_INFINITE):
+        return numbers
+    beyond = pc.greater_equal(pc.abs(numbers), 2.0**63)
+    last = pc.if_else(pc.greater(numbers, 0), pa.scalar(2**63 - 1), pa.scalar(-(2**63)))
+    return pc.if_else(beyond, last, _whole(pc.if_else(beyond, "0", column)))
 
 
 def _boolean(column: Any) -> Any:
@@ -79,10 +95,11 @@ _TIMES: tuple[tuple[str, Convert], ...] = (
     (_ZONED, _zoned),
     (_TIME, _time),
 )
-# By kind of a fitted column: the form of its values, how to read them, and what they are called.
-_KINDS: dict[str, tuple[tuple[tuple[str, Convert], ...], str]] = {
-    "number": (((_ANY_NUMBER, _any_number), (_BOOLEAN, _boolean)), "numbers"),
-    "boolean": (((_BOOLEAN, _boolean), (_ANY_NUMBER, _any_number)), "true and false"),
+# By kind of a fitted column: the form of its values, how to read them (None: as the numbers that
+# they were), and what they are called.
+_KINDS: dict[str, tuple[tuple[tuple[str, Convert | None], ...], str]] = {
+    "number": (((_ANY_NUMBER, None), (_BOOLEAN, _boolean)), "numbers"),
+    "boolean": (((_BOOLEAN, _boolean), (_ANY_NUMBER, None)), "true and false"),
     "date": (((_DATE, _date), (_DATETIME + "$", _datetime)), "dates such as 2021-03-04"),
     "datetime": (((_DATETIME + "$", _datetime), (_DATE, _date)), "times such as 2021-03-04 12:30"),
     "zoned": (((_ZONED, _zoned),), "times with a zone such as 2021-03-04 12:30Z"),
@@ -125,7 +142,7 @@ def as_fitted(column: Any, about: Column, decimal: str = ".") -> Any:
     for form, convert in forms:
         if _all(read, form):
             try:
-                return convert(read)
+                return convert(read) if convert is not None else _any_number(read, about)
             except pa.ArrowInvalid:
                 break
     commas = " Pass --decimal , for decimal commas." if has_commas(column) else ""
