@@ -7,6 +7,7 @@ import subprocess
 import sys
 from decimal import Decimal
 
+import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -490,6 +491,24 @@ def test_frames_are_read_only_where_the_tree_asks():
     assert model.rules()[0].startswith("x ")
     bad = frame.with_columns(y=pl.lit(None))  # a type that says nothing
     assert (model.predict(bad) == model.predict(frame)).all()
+
+
+@pytest.mark.parametrize("container", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_names_are_listed_no_more_often_for_more_columns(monkeypatch, container):
+    """Listing them takes a step for every column: once for each column would be quadratic."""
+    listed = []
+    inherited = nw.DataFrame.columns.fget
+    counting = property(lambda frame: listed.append(frame) or inherited(frame))
+    monkeypatch.setattr(nw.DataFrame, "columns", counting)
+    times = []
+    for n in (5, 50):
+        X = container({f"c{j}": ["a", "b", "c"] if j % 2 else [1.5, 2.5, 3.5] for j in range(n)})
+        listed.clear()
+        encoder = BinaryEncoder().fit(X)
+        encoder.transform(X)
+        classifier().fit(X, [0, 1, 0]).predict(X)
+        times.append(len(listed))
+    assert times[0] == times[1] > 0
 
 
 def test_narwhals_is_loaded_only_for_frames():

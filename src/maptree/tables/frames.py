@@ -24,13 +24,16 @@ class Frame(Table):
     def __init__(self, frame: nw.DataFrame[Any]) -> None:
         self.frame = frame
         self.n_rows, self.n_columns = frame.shape
+        self._keys = frame.columns  # kept, for the frame would list all of them each time
 
     def read(self, column: int) -> Values:
-        series = self.frame.get_column(self.frame.columns[column])
-        return read_series(series, self.label(column))
+        return read_series(self._series(column), self.label(column))
 
     def kind(self, column: int) -> str | None:
-        return kind_of_type(self.frame.get_column(self.frame.columns[column]))
+        return kind_of_type(self._series(column))
+
+    def _series(self, column: int) -> nw.Series[Any]:
+        return self.frame.get_column(self._keys[column])
 
 
 def open_frame(owner: Any, X: Any, *, reset: bool) -> Table | None:
