@@ -89,8 +89,8 @@ def test_only_the_columns_of_the_tree_are_read_in_predict(path, monkeypatch):
     read = []
     monkeypatch.setattr(
         ParquetTable,
-        "__getitem__",
-        lambda self, name, f=ParquetTable.__getitem__: read.append(name) or f(self, name),
+        "_load",
+        lambda self, name, f=ParquetTable._load: read.append(name) or f(self, name),
     )
     model.predict(X)
     assert len(read) == 1
@@ -112,3 +112,15 @@ def test_an_empty_file(tmp_path):
     pq.write_table(pa.table({"a": pa.array([], pa.int64())}), path)
     with pytest.raises(ValueError, match="at least one row"):
         BinaryEncoder().fit(scan_parquet(path))
+
+
+def test_predict_on_a_wide_file_lists_its_columns_once(tmp_path, monkeypatch):
+    X = pa.table({f"c{j}": np.arange(4.0) + j for j in range(30)})
+    pq.write_table(X, tmp_path / "wide.parquet")
+    table = scan_parquet(tmp_path / "wide.parquet")
+    model = classifier().fit(table, [0, 0, 1, 1])
+    made = []
+    whole = ParquetTable.empty_frame
+    monkeypatch.setattr(ParquetTable, "empty_frame", lambda self: made.append(1) or whole(self))
+    model.predict(table)
+    assert len(made) == 1

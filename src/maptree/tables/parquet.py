@@ -47,7 +47,8 @@ class ParquetTable(Table):
     def drop(self, *names: str) -> ParquetTable:
         """Return the table without some columns."""
         self._refuse_unknown(names)
-        return self.select(*(name for name in self.columns if name not in names))
+        dropped = set(names)
+        return self.select(*(name for name in self.columns if name not in dropped))
 
     def select(self, *names: str) -> ParquetTable:
         """Return the table with these columns only, in this order."""
@@ -57,12 +58,16 @@ class ParquetTable(Table):
     def __getitem__(self, name: str) -> pyarrow.ChunkedArray:
         """Read one column, such as that of the labels."""
         self._refuse_unknown([name])
+        return self._load(name)
+
+    def _load(self, name: str) -> pyarrow.ChunkedArray:
         # Few pieces at a time: what is read ahead is held beside what is wanted.
         options = {"batch_readahead": 2, "fragment_readahead": 1}
         return self._dataset.to_table(columns=[name], **options).column(0)
 
     def _refuse_unknown(self, names: Sequence[str]) -> None:
-        unknown = [name for name in names if name not in self.columns]
+        known = set(self.columns)
+        unknown = [name for name in names if name not in known]
         if unknown:
             listed = ", ".join(map(repr, unknown))
             raise KeyError(f"no column is named {listed}; there are {', '.join(self.columns)}")
@@ -74,7 +79,7 @@ class ParquetTable(Table):
         from maptree.tables.series import read_series
 
         name = self.columns[column]
-        series = nw.from_native(self[name], series_only=True)
+        series = nw.from_native(self._load(name), series_only=True)
         values = read_series(series, self.label(column))
         del series
         pyarrow.default_memory_pool().release_unused()  # or it keeps a few columns' worth
@@ -82,10 +87,11 @@ class ParquetTable(Table):
 
     def kind(self, column: int) -> str | None:
         import narwhals.stable.v2 as nw
+        import pyarrow
 
         from maptree.tables.series import kind_of_type
 
-        empty = self.empty_frame().column(column)
+        empty = pyarrow.chunked_array([], type=self._schema.field(self.columns[column]).type)
         return kind_of_type(nw.from_native(empty, series_only=True))
 
     def empty_frame(self) -> pyarrow.Table:
