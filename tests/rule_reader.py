@@ -33,6 +33,7 @@ class Kind:
 
     read: Callable[[str], Any]
     value: Callable[[Any], Any] = lambda value: value
+    knows: Callable[[Any], bool] = lambda value: True
 
 
 def _number(text: str) -> Any:
@@ -80,7 +81,9 @@ DURATION = Kind(_duration)
 
 def ordered(*categories: str) -> Kind:
     """Categories from the least to the greatest."""
-    return Kind(lambda text: categories.index(_words(text)), categories.index)
+    return Kind(
+        lambda text: categories.index(_words(text)), categories.index, categories.__contains__
+    )
 
 
 def holds(rule: str, row: Mapping[str, Any], kinds: Mapping[str, Kind]) -> bool:
@@ -90,14 +93,11 @@ def holds(rule: str, row: Mapping[str, Any], kinds: Mapping[str, Kind]) -> bool:
         return True
     parts = _split(condition, " and ")
     for part in parts:
-        simple, or_missing = part, False
-        if part.startswith("("):
-            assert part.endswith(" or missing)"), part
-            simple, or_missing = part[1 : -len(" or missing)")], True
-        elif part.endswith(" or missing"):
-            assert len(parts) == 1, f"{rule}: needs parentheses"
-            simple, or_missing = part.removesuffix(" or missing"), True
-        if not _simple(simple, or_missing, row, kinds):
+        inside = part[1:-1] if part.startswith("(") else part
+        simple, *others = _split(inside, " or ")
+        assert bool(others) == (inside != part) or len(parts) == 1, f"{rule}: parentheses"
+        assert others in ([], ["missing"], ["unknown"], ["unknown", "missing"]), part
+        if not _simple(simple, others, row, kinds):
             return False
     return True
 
@@ -120,19 +120,23 @@ def _split(text: str, separator: str) -> list[str]:
     return [*parts, text[start:]]
 
 
-def _simple(text: str, or_missing: bool, row: Mapping[str, Any], kinds: Mapping[str, Kind]) -> bool:
+def _simple(
+    text: str, others: list[str], row: Mapping[str, Any], kinds: Mapping[str, Kind]
+) -> bool:
     if text.endswith(" is not missing"):
-        assert not or_missing
+        assert not others
         return row[text.removesuffix(" is not missing")] is not MISSING
     if text.endswith(" is missing"):
-        assert not or_missing
+        assert not others
         return row[text.removesuffix(" is missing")] is MISSING
     match = re.match(r"(?:(?P<low>[^<]*?) < )?(?P<name>\w+) (?P<sign>not in|!=|<=|=|<|>) ", text)
     assert match, text
     name, sign, rest = match["name"], match["sign"], text[match.end() :]
     if row[name] is MISSING:
-        return or_missing
+        return "missing" in others
     kind = kinds[name]
+    if not kind.knows(row[name]):
+        return "unknown" in others
     value = kind.value(row[name])
     if match["low"] is not None and not kind.read(match["low"]) < value:
         return False

@@ -264,6 +264,17 @@ def test_predictions_are_the_models(fitted, capsys):
     assert all(rule.endswith(f"n = {n}") for rule, n in counts.items())
 
 
+def test_a_rule_is_true_of_a_row_with_a_hole(here, capsys):
+    frame = pd.DataFrame({"b": [1, 2, 3, 4] * 10, "y": ["no", "no", "yes", "yes"] * 10})
+    write_text(frame, here / "b.csv")
+    assert call(capsys, "fit", "b.csv", "-t", "y", *QUICK).code == 0
+    (here / "new.csv").write_text("a,b\n1,4\n2,\n", encoding="utf-8")
+    told = call(capsys, "predict", "b.model.json", "new.csv", "--explain")
+    rules = pd.read_csv(io.StringIO(told.out))["rule"].str.partition("  ->  ")
+    assert rules[0].tolist() == ["b > 2.5", "b > 2.5 or missing"]
+    assert rules[2].nunique() == 1
+
+
 def test_intervals_of_the_prediction_alone(fitted, capsys):
     told = call(capsys, "predict", "people.model.json", "people.csv", "--interval", "--level", ".5")
     table = pd.read_csv(io.StringIO(told.out))

@@ -15,6 +15,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.utils import get_tags
 
 from maptree import BinaryEncoder, MAPTreeClassifier, MCMCTreeClassifier, SMCTreeClassifier
+from rule_reader import NUMBER, holds, ordered
 from samples import classifier, noisy, sampler
 
 NAN = math.nan
@@ -75,7 +76,7 @@ def test_where_nothing_was_missing_in_fit_it_answers_no():
     holes = pd.DataFrame({"age": [NAN], "colour": [None]})
     assert encoder.transform(holes).tolist() == [[0, 0, 0, 0, 0]]
     assert encoder.words().condition([(0, False)]) == "age > 30"
-    assert encoder.words().condition([(0, False)], unseen_missing=True) == "age > 30 or missing"
+    assert encoder.words().condition([(0, False)], unseen=True) == "age > 30 or missing"
     binary = BinaryEncoder().fit([[0.0, 1.0], [1.0, 0.0]])
     assert binary.passthrough_
     assert binary.transform([[NAN, 1.0]]).tolist() == [[0, 1]]
@@ -249,3 +250,36 @@ def test_cross_validation_with_holes():
     X[np.random.default_rng(0).random(X.shape) < 0.1] = NAN
     assert cross_val_score(classifier(), X, y, cv=3).mean() > 0.6
     assert clone(classifier().fit(X, y)).get_params()["encoder"] == "auto"
+
+
+def test_rows_unlike_any_in_fit_have_rules_of_their_own():
+    """Where nothing was missing, the rules leave it unsaid; ``unseen`` has them say it."""
+    sizes = ["s", "m", "l"]
+    frame = pd.DataFrame(
+        {
+            "size": pd.Categorical(["s", "m", "l"] * 20, sizes, ordered=True),
+            "age": np.tile([20.0, 30.0, 40.0, 50.0], 15),
+        }
+    )
+    y = (frame["size"] > "s") & (frame["age"] > 25)
+    model = classifier().fit(frame, y)
+    others = [*sizes, "xl", None]
+    new = pd.DataFrame(
+        [(size, age) for size in others for age in (20.0, 50.0, NAN)], columns=["size", "age"]
+    )
+    new["size"] = pd.Categorical(new["size"], [*sizes, "xl"], ordered=True)
+    answers = model._ask(new)
+    leaves, unforeseen = answers.leaves(model.tree_), answers.unforeseen(model.tree_)
+    assert unforeseen.tolist() == (new["age"].isna() | ~new["size"].isin(sizes)).tolist()
+    kinds = {"size": ordered(*sizes), "age": NUMBER}
+    rows = [
+        {name: None if pd.isna(value) else value for name, value in row.items()}
+        for row in new.to_dict("records")
+    ]
+    for unseen in (False, True):
+        rules = model._text(None).rules_by_leaf(unseen)
+        for row, leaf, odd in zip(rows, leaves, unforeseen, strict=True):
+            if unseen or not odd:
+                held = [node for node, rule in rules.items() if holds(rule, row, kinds)]
+                assert held == [leaf], (row, rules)
+    assert any("size > s or unknown or missing" in rule for rule in rules.values())

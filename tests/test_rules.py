@@ -56,7 +56,7 @@ def test_a_rule_holds_for_the_rows_of_its_leaf(drawn, seed, labelled):
         others = encoder.transform(as_objects(fitting))
         leaves = tree.apply(others)
         for leaf, path in paths(tree).items():
-            condition = words.condition(path, unseen_missing=True)
+            condition = words.condition(path, unseen=True)
             expected = (leaves == leaf).tolist()
             assert [holds(condition, row, KINDS) for row in fitting] == expected, condition
 

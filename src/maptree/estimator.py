@@ -198,6 +198,10 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Each ends with the most probable class, its probability with a 95% credible interval, and
         the number of training rows. ``feature_names`` names the columns if the table did not.
+
+        Missing values answer no to every test but ``is missing``, and rules say where they go:
+        ``age > 45.5 or missing``. Columns in which none was missing at ``fit`` leave that unsaid;
+        there, too, a missing value goes the way of the noes.
         """
         return self._text(feature_names).rules()
 

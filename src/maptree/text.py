@@ -44,15 +44,16 @@ class TreeText:
         """Return one rule per leaf: the condition, and what holds there."""
         return list(self.rules_by_leaf().values())
 
-    def rules_by_leaf(self) -> dict[int, str]:
-        """Return the rule of each leaf."""
+    def rules_by_leaf(self, unseen: bool = False) -> dict[int, str]:
+        """Return the rule of each leaf; ``unseen`` as in ``TestWords.condition``."""
         tree, rules = self.tree, {}
         stack: list[tuple[int, list[Answered]]] = [(0, [])]
         while stack:
             node, answers = stack.pop()
             test = int(tree.feature[node])
             if test < 0:
-                rules[node] = f"{self.words.condition(answers)}  ->  {self._outcome(node)}"
+                condition = self.words.condition(answers, unseen=unseen)
+                rules[node] = f"{condition}  ->  {self._outcome(node)}"
             else:  # the branch where the test holds comes out first
                 stack.append((int(tree.left[node]), [*answers, (test, False)]))
                 stack.append((int(tree.right[node]), [*answers, (test, True)]))

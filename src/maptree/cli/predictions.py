@@ -45,7 +45,8 @@ def predictions(model: MAPTreeClassifier, source: Source, wanted: Wanted) -> pa.
     keep = split_names(wanted.keep, source.columns)
     refuse_unknown(keep, source.columns, source.name)
     X = rows_for(model, source)
-    leaves = model.apply(X)
+    answers = model._ask(X)
+    leaves = answers.leaves(model.tree_)
     # All that a row gets depends on its leaf only, so it is worked out for the leaves.
     nodes, position = np.unique(leaves, return_inverse=True)
     rows = np.unique(leaves, return_index=True)[1]
@@ -69,11 +70,14 @@ def predictions(model: MAPTreeClassifier, source: Source, wanted: Wanted) -> pa.
             columns["probability"] = pa.array(probabilities[each, best])
             columns["low"] = pa.array(ends[each, best, 0])
             columns["high"] = pa.array(ends[each, best, 1])
-    if wanted.explain:
-        rule_of = model._text(None).rules_by_leaf()
-        columns["rule"] = pa.array([rule_of[int(node)] for node in nodes])
     made = pa.table(columns).take(pa.array(position))
-    clash = [name for name in keep if name in columns]
+    if wanted.explain:
+        # Two rules for a leaf: the longer one is for rows with values unlike any in fit.
+        text = model._text(None)
+        rules = [text.rules_by_leaf(unseen)[int(n)] for unseen in (False, True) for n in nodes]
+        chosen = position + len(nodes) * answers.unforeseen(model.tree_)
+        made = made.append_column("rule", pa.array(rules).take(pa.array(chosen)))
+    clash = [name for name in keep if name in made.column_names]
     if clash:
         raise Refusal(f"--keep {clash[0]}: predictions have a column of that name. Rename it.")
     kept = {name: source.table.column(name) for name in keep}

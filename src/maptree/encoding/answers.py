@@ -52,6 +52,21 @@ class Answers:
         leaves = _core.route(self.n_rows, feature, tree.left, tree.right, plain)
         return leaves.astype(np.intp, copy=False)
 
+    def unforeseen(self, tree: Tree) -> NDArray[np.bool_]:
+        """Return the rows with a value that the rules of a tree leave unsaid.
+
+        It is missing in a column where none was at ``fit``, or an ordered category not seen then.
+        """
+        rows = np.zeros(self.n_rows, dtype=bool)
+        for test in np.unique(tree.feature[tree.feature >= 0]).tolist():
+            column, values = self._schema[self._columns[test]], self._ask(test)[0].values
+            missing = values.is_missing()
+            if not column.has_missing:
+                rows |= missing
+            if column.kind == "ordered":
+                rows |= (values.data == len(column.categories)) & ~missing
+        return rows
+
     def _ask(self, test: int) -> tuple[Asked, int]:
         """Return the column that a test is about, ready to be asked, and its number there."""
         j = self._columns[test]

@@ -82,13 +82,14 @@ class TestWords:
         self,
         answers: Iterable[Answered],
         given: Iterable[Answered] = (),
-        unseen_missing: bool = False,
+        unseen: bool = False,
     ) -> str:
         """Put answers along a path into words, those about one column merged.
 
         A missing value answers no, so a condition of no answers includes it and says so, unless
         an answer in ``given`` rules it out, which is not put into words otherwise. Columns
-        in which no value was missing at ``fit`` leave it unsaid, unless ``unseen_missing``.
+        in which no value was missing at ``fit`` leave it unsaid, unless ``unseen``: then all say
+        it, and ordered columns where a category goes that was not seen at ``fit``.
         """
         known = self._collect(answers)
         context = self._collect([*given, *[answer for kept in known.values() for answer in kept]])
@@ -97,8 +98,13 @@ class TestWords:
             about = self.schema[column]
             words = _words(about, self.name(column), [(self._tests[t], a) for t, a in kept])
             whole = [(self._tests[t], a) for t, a in context[column]]
-            if (about.has_missing or unseen_missing) and not _speaks_of_missing(whole):
-                words = f"{words} or missing"
+            others = []
+            if unseen and about.kind == "ordered" and _only_above(whole):
+                others.append("unknown")
+            if (about.has_missing or unseen) and not _speaks_of_missing(whole):
+                others.append("missing")
+            if others:
+                words = " or ".join([words, *others])
                 words = f"({words})" if len(known) > 1 else words
             said.append(words)
         return " and ".join(said) if said else "always"
@@ -114,6 +120,13 @@ class TestWords:
 def _speaks_of_missing(answers: Iterable[tuple[Test, bool]]) -> bool:
     """Tell whether answers settle if the value is missing: asked, or a yes to something else."""
     return any(answer or test.asks == "missing" for test, answer in answers)
+
+
+def _only_above(answers: Sequence[tuple[Test, bool]]) -> bool:
+    """Tell whether answers say that a value is above some others, and nothing else of it."""
+    asked = [answer for test, answer in answers if test.asks == "at most"]
+    missing = any(answer for test, answer in answers if test.asks == "missing")
+    return bool(asked) and not any(asked) and not missing
 
 
 def _words(column: Column, name: str, answers: Sequence[tuple[Test, bool]]) -> str:
