@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import datetime as dt
 import json
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd
@@ -64,6 +66,7 @@ GOOD = (
                 "size": pd.Categorical(["s", "m", "l"], ["s", "m", "l"], ordered=True),
                 "joined": pd.to_datetime(["2021-03-01", "2021-03-05", "2021-03-09"]),
                 "member": [True, False, True],
+                "seen": pd.to_datetime([1, 3, 5], unit="h", utc=True),
             }
         )
     )
@@ -111,6 +114,11 @@ def test_what_the_json_looks_like():
         (("columns", 0, "missing"), 1, r"columns\[0\].missing is 1: it must be true or false"),
         (("columns", 0, "zone"), "UTC", "only datetimes have a time zone"),
         (("columns", 0, "extra"), 1, r"columns\[0\] has unknown extra"),
+        (("columns", 5, "zone"), "Mars/Foo", r"columns\[5\].zone is 'Mars/Foo', .* tzdata"),
+        (("columns", 5, "zone"), "../../../etc/passwd", "no time zone"),
+        (("columns", 5, "zone"), "Europe", "no time zone"),
+        (("columns", 5, "zone"), "", "no time zone"),
+        (("columns", 5, "zone"), "+99:99", "no time zone"),
         (("columns", 1, "categories"), ["red", "red"], "twice"),
         (("columns", 1, "categories"), [], "empty"),
         (("columns", 1, "categories"), [["red"]], r"categories\[0\]"),
@@ -140,6 +148,37 @@ def test_nonsense_is_refused_with_its_place(path, value, message):
         values = value
     with pytest.raises(ValueError, match=message):
         BinaryEncoder.from_dict(values)
+
+
+class Nameless(dt.tzinfo):
+    """A zone that nobody could look up."""
+
+    def utcoffset(self, when):
+        return dt.timedelta(hours=1)
+
+    def dst(self, when):
+        return dt.timedelta(0)
+
+
+@pytest.mark.parametrize(
+    ("zone", "kept"),
+    [
+        (dt.UTC, "UTC"),
+        (dt.timezone(dt.timedelta(hours=-3, minutes=-30)), "UTC-03:30"),
+        (dt.timezone(dt.timedelta(seconds=15)), "UTC"),
+        (ZoneInfo("Europe/Berlin"), "Europe/Berlin"),
+        (Nameless(), "UTC"),
+    ],
+)
+def test_every_zone_that_is_written_is_read(zone, kept):
+    X = [[dt.datetime(2021, 3, day, tzinfo=zone)] for day in (1, 2, 3)]
+    encoder = BinaryEncoder().fit(X)
+    again = round_trip(encoder)
+    assert again.schema_ == encoder.schema_
+    assert again.schema_[0].zone == kept
+    assert again.transform(X).tolist() == [[1, 1], [0, 1], [0, 0]]
+    constant = BinaryEncoder().fit([[X[0][0], 1], [X[0][0], 2]])
+    assert round_trip(constant).schema_ == constant.schema_
 
 
 junk = st.recursive(

@@ -11,6 +11,7 @@ from maptree.encoding.categories import Chosen, choose_categories
 from maptree.encoding.cut_points import CutPoints, choose_cut_points
 from maptree.encoding.schema import Column
 from maptree.encoding.value_text import category_text
+from maptree.tables.clock import is_zone
 from maptree.tables.labels import Codes
 from maptree.tables.values import Values
 
@@ -50,7 +51,9 @@ def choose_column(name: str, values: Values, rows: Rows, most: Most) -> Column:
     there = values.present(counted)
     n_counted = len(values) if counted is None else int(np.count_nonzero(counted))
     n_there = len(values) if there is None else int(np.count_nonzero(there))
-    column = Column(name, values.kind, values.dtype, zone=values.zone)
+    # A zone without a name that others could look up, such as tzlocal(), is written as UTC.
+    zone = values.zone if values.zone is None or is_zone(values.zone) else "UTC"
+    column = Column(name, values.kind, values.dtype, zone=zone)
     if n_there == 0:
         return replace(column, kind="constant", zone=None, note="every value is missing: no test")
     column = replace(column, has_missing=n_there < n_counted)

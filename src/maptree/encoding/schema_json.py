@@ -20,6 +20,7 @@ from maptree.limits import whole_number
 from maptree.tables.clock import (
     date_text,
     datetime_text,
+    is_zone,
     iso_duration,
     read_date,
     read_datetime,
@@ -102,6 +103,11 @@ def _read_column(values: object, where: str) -> Column:
         text(zone, f"{where}.zone")
         if kind != "datetime":
             raise ValueError(f"{where}.zone is {zone!r}, but only datetimes have a time zone.")
+        if not is_zone(zone):
+            raise ValueError(
+                f"{where}.zone is {show(zone)}, which is no time zone that this machine knows. "
+                "If there is one of that name, pip install --upgrade tzdata."
+            )
     column = Column(
         name=text(given["name"], f"{where}.name"),
         kind=kind,

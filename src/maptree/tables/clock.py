@@ -116,6 +116,15 @@ def read_duration(text: str) -> int:
     return -nanoseconds if sign == "-" else nanoseconds
 
 
+def is_zone(name: str) -> bool:
+    """Tell whether a text is the name of a time zone that this machine knows, or an offset.
+
+    >>> is_zone("Europe/Berlin"), is_zone("UTC+05:30"), is_zone("Mars/Olympus")
+    (True, True, False)
+    """
+    return _zone(name) is not None
+
+
 def zone_offset(zone: str | None) -> Callable[[int], int]:
     """Return the function from a point in time to how far clocks in the zone are ahead of UTC.
 
@@ -141,12 +150,12 @@ def _zone(name: str) -> tzinfo | None:
     if name in ("UTC", "Z"):
         return UTC
     match = _OFFSET.fullmatch(name)
-    if match is not None:
+    try:
+        if match is None:
+            return ZoneInfo(name)
         sign, hours, minutes = match.groups()
         offset = timedelta(hours=int(hours), minutes=int(minutes))
         return timezone(-offset if sign == "-" else offset)
-    try:
-        return ZoneInfo(name)
     except (KeyError, OSError, ValueError):  # not found, or no name of a zone at all
         return None
 
