@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import time
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, Self
+from typing import Any, Generic, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -140,6 +141,12 @@ class SampledTreeClassifier(TreeClassifier, Generic[Samples]):
             self.trees_, self.weights_, self.tree_log_posteriors_, np.empty((0, 0), np.int32)
         )
         return summarise(weighted, words, whole_number("n_trees", n_trees, least=0))
+
+    def save(self, path: str | os.PathLike[str]) -> NoReturn:
+        """Raise TypeError: a model file holds one tree. Use pickle."""
+        from maptree.model_file.saving import unsuited
+
+        raise unsuited(self)
 
 
 def _seed(random_state: Any) -> int:

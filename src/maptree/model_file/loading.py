@@ -54,6 +54,10 @@ _MOST_COLUMNS = 2**31 - 1
 _MESSAGE = 200  # characters at each end of one that is cut short
 
 
+class _NewerVersion(ValueError):
+    """The file is sound, but of a version that only a newer maptree reads."""
+
+
 def load_model(path: str | os.PathLike[str]) -> MAPTreeClassifier:
     """Return the fitted classifier that ``save_model`` wrote.
 
@@ -74,10 +78,9 @@ def load_model(path: str | os.PathLike[str]) -> MAPTreeClassifier:
     except ValueError as error:
         said = str(error)
         said = said if len(said) <= 2 * _MESSAGE else f"{said[:_MESSAGE]} ... {said[-_MESSAGE:]}"
-        raise ValueError(
-            f"{os.fspath(path)} cannot be used as a model file: {said} "
-            "Take it from a copy, or fit and save the model again."
-        ) from None
+        if not isinstance(error, _NewerVersion):
+            said = f"{said} Take it from a copy, or fit and save the model again."
+        raise ValueError(f"{os.fspath(path)} cannot be used as a model file: {said}") from None
 
 
 def read_model(values: Any) -> MAPTreeClassifier:
@@ -112,7 +115,7 @@ def _refuse_foreign(values: Any) -> None:
         raise ValueError(f'it is JSON, but no model: it lacks "format": "{FORMAT}".')
     version = whole(values.get("version"), "version", 1, _COUNT)
     if version > VERSION:
-        raise ValueError(
+        raise _NewerVersion(
             f"it is of version {version}, and this maptree reads versions up to {VERSION}: it was "
             "written by a newer one. pip install --upgrade maptree."
         )

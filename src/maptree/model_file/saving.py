@@ -42,10 +42,7 @@ def save_model(classifier: MAPTreeClassifier, path: str | os.PathLike[str]) -> N
     True
     """
     if not isinstance(classifier, MAPTreeClassifier):
-        raise TypeError(
-            f"{type(classifier).__name__} cannot be saved as a model file, which holds the one "
-            "tree of a MAPTreeClassifier: use pickle for others."
-        )
+        raise unsuited(classifier)
     check_is_fitted(classifier)
     content = dump(_write_model(classifier))
     try:
@@ -55,6 +52,14 @@ def save_model(classifier: MAPTreeClassifier, path: str | os.PathLike[str]) -> N
             f"The model cannot be saved, because nobody could load it: {error}"
         ) from None
     write_whole(path, content)
+
+
+def unsuited(classifier: object) -> TypeError:
+    """Say that a classifier is not of the kind that a model file holds."""
+    return TypeError(
+        f"{type(classifier).__name__} cannot be saved as a model file, which holds the one "
+        "tree of a MAPTreeClassifier: use pickle for others."
+    )
 
 
 def _write_model(model: MAPTreeClassifier) -> dict[str, Any]:
