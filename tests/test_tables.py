@@ -409,8 +409,27 @@ def test_names_that_are_no_text():
     encoder = BinaryEncoder().fit(X)
     assert not hasattr(encoder, "feature_names_in_")
     assert encoder.get_feature_names_out().tolist()[:3] == ["x0 <= 2", "x0 <= 3", "x1 = a"]
-    X.columns = pd.MultiIndex.from_tuples([("a", 1), ("b", 2)])
-    assert names(X)[:3] == ["x0 <= 2", "x0 <= 3", "x1 = a"]
+
+
+def test_names_of_several_levels_are_joined():
+    X = pd.DataFrame([[1.5, "a"], [2.5, "b"], [3.5, "c"]])
+    X.columns = pd.MultiIndex.from_tuples([("price", 2021), ("shop", "")])
+    encoder = BinaryEncoder().fit(X)
+    assert encoder.feature_names_in_.tolist() == ["price / 2021", "shop"]
+    assert names(X)[:3] == ["price / 2021 <= 2", "price / 2021 <= 3", "shop = a"]
+    assert (
+        encoder.transform(X).tolist()
+        == encoder.transform(X.set_axis(["price / 2021", "shop"], axis=1)).tolist()
+    )
+    with pytest.raises(ValueError, match="order"):
+        encoder.transform(X[X.columns[::-1]])
+    numbers = pd.DataFrame(
+        [[1, 2], [3, 4]], columns=pd.MultiIndex.from_product([["a"], ["x", "y"]])
+    )
+    assert names(numbers) == ["a / x <= 2", "a / y <= 3"]
+    numbers.columns = pd.MultiIndex.from_tuples([("a", "b / c"), ("a / b", "c")])
+    with pytest.raises(ValueError, match="Two columns of X have one name"):
+        names(numbers)
 
 
 def test_a_frame_of_0_and_1_passes_untouched():

@@ -46,7 +46,8 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Turn the columns of a table into named binary tests.
 
     Tables are numpy arrays, lists of rows, frames of pandas, polars or pyarrow, and Parquet files
-    opened by ``scan_parquet``.
+    opened by ``scan_parquet``. As in scikit-learn, names are kept if all of them are text; columns
+    of other frames are x0, x1, ... Names of several levels are joined: ``price / 2021``.
 
     - **Numbers** become tests such as ``age <= 45.5``, with thresholds halfway between
       neighbouring distinct values (rounded to as few digits as keep them within a hundredth of

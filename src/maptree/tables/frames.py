@@ -53,6 +53,8 @@ def open_frame(owner: Any, X: Any, *, reset: bool) -> Table | None:
         raise TypeError(f"X is a {type(X).__name__}, which is not computed yet: pass X.collect().")
     if not isinstance(native, nw.DataFrame):
         return None
+    if native.implementation.is_pandas_like() and X.columns.nlevels > 1:
+        return open_frame(owner, X.set_axis(_joined(X.columns), axis=1), reset=reset)
     refuse_sizes(*native.shape)
     validate_data(owner, X, reset=reset, skip_check_array=True)
     if native.implementation.is_pandas_like():
@@ -62,6 +64,11 @@ def open_frame(owner: Any, X: Any, *, reset: bool) -> Table | None:
         # By position: names may be numbers or tuples.
         native = nw.from_native(X.set_axis([f"x{j}" for j in range(X.shape[1])], axis=1))
     return Frame(native)
+
+
+def _joined(columns: Any) -> list[str]:
+    """Return names of several levels as text, ``"price / max"``; empty levels are left out."""
+    return [" / ".join(text for level in name if (text := str(level))) for name in columns]
 
 
 def _one_block(X: Any) -> np.ndarray[Any, Any] | None:
