@@ -25,6 +25,11 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
     ">": operator.gt,
 }
+_QUOTED = r'"(?:[^"\\]|\\.)*"'
+_COMPARISON = re.compile(
+    rf"(?:(?P<low>{_QUOTED}|[^<\"]*?) < )?(?P<name>{_QUOTED}|[^<>=\"]+?) "
+    r"(?P<sign>not in|!=|<=|=|<|>) "
+)
 
 
 @dataclass(frozen=True)
@@ -125,13 +130,13 @@ def _simple(
 ) -> bool:
     if text.endswith(" is not missing"):
         assert not others
-        return row[text.removesuffix(" is not missing")] is not MISSING
+        return row[_words(text.removesuffix(" is not missing"))] is not MISSING
     if text.endswith(" is missing"):
         assert not others
-        return row[text.removesuffix(" is missing")] is MISSING
-    match = re.match(r"(?:(?P<low>[^<]*?) < )?(?P<name>\w+) (?P<sign>not in|!=|<=|=|<|>) ", text)
+        return row[_words(text.removesuffix(" is missing"))] is MISSING
+    match = _COMPARISON.match(text)
     assert match, text
-    name, sign, rest = match["name"], match["sign"], text[match.end() :]
+    name, sign, rest = _words(match["name"]), match["sign"], text[match.end() :]
     if row[name] is MISSING:
         return "missing" in others
     kind = kinds[name]

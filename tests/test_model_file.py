@@ -175,7 +175,7 @@ def test_what_cannot_be_saved(tmp_path):
         save_model(MAPTreeClassifier(), path)
     with pytest.raises(TypeError, match="MCMCTreeClassifier cannot be saved"):
         save_model(maptree.MCMCTreeClassifier(), path)
-    with pytest.raises(TypeError, match="SMCTreeClassifier cannot be saved .* use pickle"):
+    with pytest.raises(TypeError, match=r"SMCTreeClassifier cannot be saved .* use pickle"):
         maptree.SMCTreeClassifier().save(path)
     dates = np.array(["2021-01-01", "2022-01-01"], dtype="M8[D]")[y]
     with pytest.raises(TypeError, match=r"datetime64.*convert y to str"):
@@ -344,7 +344,7 @@ def test_texts_that_are_no_model(tmp_path, text, message):
 def test_a_newer_version_is_no_damaged_file(good, tmp_path):
     file = tmp_path / "model.json"
     file.write_text(json.dumps(good[0] | {"version": 2}), encoding="utf-8")
-    with pytest.raises(ValueError, match=r"version 2, .* up to 1: .* by a newer one\. pip install --upgrade maptree\.$"):
+    with pytest.raises(ValueError, match=r"1: .* newer one\. pip install --upgrade maptree\.$"):
         load_model(file)
 
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from maptree import BinaryEncoder, MAPTreeClassifier
+from maptree.encoding.wording import TestWords
 from maptree.text import TreeText
 from rule_reader import NUMBER, TEXT, holds
+from samples import classifier
 from tables import KINDS, as_objects, random_tree, tables
 
 pytestmark = pytest.mark.filterwarnings("ignore::maptree.IdentifierWarning")
@@ -93,6 +97,64 @@ def test_rules_of_a_fitted_classifier(drawn, seed):
     leaves = model.apply(frame)
     for leaf, rule in rules.items():
         assert [holds(rule, row, KINDS) for row in rows] == (leaves == leaf).tolist()
+
+
+WORDS = [
+    "a",
+    "and",
+    "or",
+    "not",
+    "in",
+    "is",
+    "missing",
+    "<=",
+    "=",
+    "->",
+    "3",
+    '"',
+    "(",
+    ")",
+    "",
+    "b",
+]
+
+
+@settings(max_examples=150, deadline=None)
+@given(tables(), st.lists(st.lists(st.sampled_from(WORDS), max_size=5), min_size=4, max_size=4))
+def test_a_rule_can_be_read_whatever_the_names(drawn, words):
+    (rows,) = drawn
+    old = sorted(rows[0])
+    new = [" ".join([*parts, str(j)][:: 1 - 2 * (j % 2)]) for j, parts in enumerate(words)]
+    called = dict(zip(old, new, strict=False))
+    encoder = BinaryEncoder(max_thresholds=3, max_categories=3).fit(as_objects(rows))
+    answers = encoder.transform(as_objects(rows))
+    tree = random_tree(answers, np.random.default_rng(0))
+    renamed = [{called[name]: value for name, value in row.items()} for row in rows]
+    kinds = {called[name]: KINDS[name] for name in old}
+    schema = tuple(replace(column, name=called[column.name]) for column in encoder.schema_)
+    # A column of two values whose name is a comparison is called by that alone.
+    assume(not any(column.kind == "boolean" and " = " in column.name for column in schema))
+    assume(not any(column.kind == "boolean" and " <= " in column.name for column in schema))
+    for leaf, rule in rules_by_leaf(tree, TestWords(schema)).items():
+        expected = (tree.apply(answers) == leaf).tolist()
+        assert [holds(rule, row, kinds) for row in renamed] == expected, rule
+
+
+@pytest.mark.parametrize(
+    ("name", "yes", "no"),
+    [
+        ("is it", "is it = 1", "is it = 0"),
+        ("colour = dark red", "colour = dark red", "colour != dark red"),
+        ('colour = "a and b"', 'colour = "a and b"', 'colour != "a and b"'),
+        ("a and b = 3", '"a and b = 3" = 1', '"a and b = 3" = 0'),
+        ("a = b and c", '"a = b and c" = 1', '"a = b and c" = 0'),
+        ("1 < a <= 3", '"1 < a <= 3" = 1', '"1 < a <= 3" = 0'),
+        ("age is missing", '"age is missing" = 1', '"age is missing" = 0'),
+    ],
+)
+def test_names_of_two_values(name, yes, no):
+    model = classifier().fit(pd.DataFrame({name: [0, 1] * 9}), [0, 1] * 9)
+    assert [rule.split("  ->  ")[0] for rule in model.rules()] == [yes, no]
 
 
 def test_the_example_of_the_documentation():

@@ -15,6 +15,8 @@ from maptree.tables.values import Category
 # Text that could be taken for a part of the rule around it, or would not be seen, is quoted.
 _PLAIN = re.compile(r'[^\s",{}()]+(?: [^\s",{}()]+)*')
 _WORDS = re.compile(r"(?<!\S)(and|or|in|not|is|missing)(?!\S)|->|[<>=]")
+# Names are more often several words: they need quotes only where a rule could be parted otherwise.
+_PARTS = re.compile(r'(?<!\S)(and|or|not in|missing)(?!\S)|->|[<>="]|^\(|  |^ | $')
 
 
 def number_text(value: int | float | Decimal) -> str:
@@ -38,9 +40,22 @@ def category_text(category: Category) -> str:
     """
     if not isinstance(category, str):
         return str(category) if isinstance(category, bool) else number_text(category)
-    if _PLAIN.fullmatch(category) and not _WORDS.search(category) and category.isprintable():
-        return category
-    return json.dumps(category, ensure_ascii=not category.isprintable())
+    plain = _PLAIN.fullmatch(category) and not _WORDS.search(category) and category.isprintable()
+    return category if plain else _quoted(category)
+
+
+def name_text(name: str) -> str:
+    """Write the name of a column, in quotes where it could be misread.
+
+    >>> print(name_text("age"), name_text("petal length (cm)"), name_text("a and b <= 3"))
+    age petal length (cm) "a and b <= 3"
+    """
+    plain = name and not _PARTS.search(name) and name.isprintable()
+    return name if plain else _quoted(name)
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=not text.isprintable())
 
 
 def threshold_text(column: Column, threshold: Threshold) -> str:

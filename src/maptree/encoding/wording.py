@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maptree.encoding.schema import Column, Test, Threshold, all_tests, columns_of_tests
-from maptree.encoding.value_text import category_text, threshold_text
+from maptree.encoding.value_text import category_text, name_text, threshold_text
 from maptree.tables.values import Category
 
 _OPPOSITE = {"=": "!=", "!=": "=", "<=": ">", ">": "<=", "<": ">=", ">=": "<"}
 _COMPARISON = re.compile(r" (=|!=|<=|>=|<|>) ")
+_IN_QUOTES = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 # A test, by number, and the answer to it.
 Answered = tuple[int, bool]
@@ -31,12 +32,24 @@ def yes_and_no(name: str, yes: str = "1", no: str = "0") -> tuple[str, str]:
     ('member = 1', 'member = 0')
     >>> yes_and_no("colour = red")
     ('colour = red', 'colour != red')
+
+    It has to read as one comparison, though:
+
+    >>> yes_and_no("a and b <= 3")
+    ('"a and b <= 3" = 1', '"a and b <= 3" = 0')
     """
     parts = _COMPARISON.split(name)
-    if len(parts) != 3:
-        return f"{name} = {yes}", f"{name} = {no}"
-    subject, sign, value = parts
-    return name, f"{subject} {_OPPOSITE[sign]} {value}"
+    if len(parts) == 3:
+        subject, sign, value = parts
+        if _is_written(subject, name_text) and _is_written(value, category_text):
+            return name, f"{subject} {_OPPOSITE[sign]} {value}"
+    written = name_text(name)
+    return f"{written} = {yes}", f"{written} = {no}"
+
+
+def _is_written(text: str, write: Callable[[str], str]) -> bool:
+    """Tell whether a text is such as a rule may have it: plain, or in quotes already."""
+    return write(text) == text or _IN_QUOTES.fullmatch(text) is not None
 
 
 @dataclass(frozen=True)
@@ -129,8 +142,9 @@ def _only_above(answers: Sequence[tuple[Test, bool]]) -> bool:
     return bool(asked) and not any(asked) and not missing
 
 
-def _words(column: Column, name: str, answers: Sequence[tuple[Test, bool]]) -> str:
+def _words(column: Column, title: str, answers: Sequence[tuple[Test, bool]]) -> str:
     """Put what is known about one column into words, missing values aside."""
+    name = name_text(title)
     yes = [test for test, answer in answers if answer]
     no = [test for test, answer in answers if not answer]
     if any(test.asks == "missing" for test in yes):
@@ -139,7 +153,7 @@ def _words(column: Column, name: str, answers: Sequence[tuple[Test, bool]]) -> s
     if not plain:
         return f"{name} is not missing"
     if column.kind == "boolean":
-        words = yes_and_no(name, *(category_text(c) for c in reversed(column.categories)))
+        words = yes_and_no(title, *(category_text(c) for c in reversed(column.categories)))
         return words[0] if yes else words[1]
     if column.kind == "category":
         return _category_words(column, name, yes, no)

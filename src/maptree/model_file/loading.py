@@ -54,7 +54,7 @@ _MOST_COLUMNS = 2**31 - 1
 _MESSAGE = 200  # characters at each end of one that is cut short
 
 
-class _NewerVersion(ValueError):
+class _NewerVersionError(ValueError):
     """The file is sound, but of a version that only a newer maptree reads."""
 
 
@@ -78,7 +78,7 @@ def load_model(path: str | os.PathLike[str]) -> MAPTreeClassifier:
     except ValueError as error:
         said = str(error)
         said = said if len(said) <= 2 * _MESSAGE else f"{said[:_MESSAGE]} ... {said[-_MESSAGE:]}"
-        if not isinstance(error, _NewerVersion):
+        if not isinstance(error, _NewerVersionError):
             said = f"{said} Take it from a copy, or fit and save the model again."
         raise ValueError(f"{os.fspath(path)} cannot be used as a model file: {said}") from None
 
@@ -115,7 +115,7 @@ def _refuse_foreign(values: Any) -> None:
         raise ValueError(f'it is JSON, but no model: it lacks "format": "{FORMAT}".')
     version = whole(values.get("version"), "version", 1, _COUNT)
     if version > VERSION:
-        raise _NewerVersion(
+        raise _NewerVersionError(
             f"it is of version {version}, and this maptree reads versions up to {VERSION}: it was "
             "written by a newer one. pip install --upgrade maptree."
         )
