@@ -16,10 +16,10 @@ from maptree import MAPTreeClassifier, load_model
 from maptree.cli.app import make_app
 from maptree.cli.delimited import Dialect
 from maptree.cli.files import read_source
-from maptree.cli.scoring import score
 from maptree.cli.screen import shown
 from maptree.cli.target import known_labels, read_target
 from maptree.cli.words import size_words
+from maptree.scoring import score
 from samples import noisy
 
 

@@ -35,10 +35,14 @@ def test_report(fitted, capsys):
     )  # fmt: skip
     assert told.code == 0
     assert "5 rows without a target are left out" in told.err
-    assert "10 rows of classes it does not know are left out" in told.err
+    assert "10 rows have a class that the model does not know: counted as wrong" in told.err
     page = (fitted / "odd.html").read_text()
     assert "Confusion" in page
     assert "Who &lt;buys&gt;?" in page
+    assert "10 rows have a class that the tree does not know" in page
+    scores = json.loads(call(capsys, "score", "people.model.json", "odd.csv", "--json").out)
+    for name, key in (("Accuracy", "accuracy"), ("Log loss", "log_loss")):
+        assert f"<dt>{name}</dt><dd>{scores[key]:.3f}</dd>" in page
 
 
 def test_report_for_machines(fitted, capsys):

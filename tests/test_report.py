@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import estimator_html_repr
 
 from maptree import MAPTreeClassifier, write_report
-from maptree.report.held_out import score
+from maptree.report.held_out import class_numbers, hold_out
 from pictured import HOSTILE, pictured
 
 
@@ -177,12 +177,18 @@ def halves():
     return MAPTreeClassifier(time_limit=2).fit(X[:300], y[:300]), X[300:], y[300:]
 
 
+def compare(model, X, y):
+    """What the page shows of these rows."""
+    proba = model.predict_proba(X)
+    return hold_out(model, proba, class_numbers(model.classes_, y, len(proba)))
+
+
 def test_scores_are_those_of_scikit_learn(halves):
     model, X, y = halves
-    held = score(model, X, y)
-    proba = model.predict_proba(X)
-    assert held.accuracy == pytest.approx(accuracy_score(y, model.predict(X)))
-    assert held.log_loss == pytest.approx(log_loss(y, proba, labels=model.classes_))
+    held = compare(model, X, y)
+    scores, proba = held.scores, model.predict_proba(X)
+    assert scores.accuracy == pytest.approx(accuracy_score(y, model.predict(X)))
+    assert scores.log_loss == pytest.approx(log_loss(y, proba, labels=model.classes_))
     np.testing.assert_array_equal(held.confusion, confusion_matrix(y, model.predict(X)))
     assert sum(group.n for group in held.groups) == len(y)
     right = sum(group.right * group.n for group in held.groups)
@@ -191,9 +197,33 @@ def test_scores_are_those_of_scikit_learn(halves):
     assert said == pytest.approx(proba.max(axis=1).sum())
     assert all(g.low <= g.right <= g.high or g.right in (0, 1) for g in held.groups)
     text = Outline(model.to_html(X=X, y=y)).text
-    assert f"{held.accuracy:.3f}" in text
-    assert f"{held.log_loss:.3f}" in text
+    assert f"{scores.accuracy:.3f}" in text
+    assert f"{scores.log_loss:.3f}" in text
+    assert "does not know" not in text
     assert "On rows it has not seen" not in Outline(model.to_html()).text
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_unknown_labels_count_as_wrong(halves, many):
+    model, X, y = halves
+    if many:  # classes that the table of confusions joins
+        labels = [f"c{k:02d}" for k in range(20)]
+        model = pictured(40, labels=labels)
+        rng = np.random.default_rng(0)
+        X = pd.DataFrame(rng.integers(0, 2, (300, 39)), columns=model.feature_names_in_)
+        y = rng.choice(labels, 300)
+    other = 7 if y.dtype.kind == "i" else "new"
+    odd = np.where(np.arange(300) < 40, other, y)
+    held = compare(model, X, odd)
+    assert held.scores.accuracy == accuracy_score(odd, model.predict(X))
+    known = compare(model, X[40:], y[40:])
+    assert held.scores.log_loss == known.scores.log_loss
+    assert held.confusion[-1].sum() == 40
+    assert len(held.confusion) == len(held.classes) + 1
+    np.testing.assert_array_equal(held.confusion[:-1].sum(), 260)
+    text = Outline(model.to_html(X=X, y=odd)).text
+    assert "40 rows have a class that the tree does not know: counted as wrong" in text
+    assert "unknown to the tree" in text
 
 
 def test_many_groups_and_classes_are_gathered():
@@ -201,7 +231,7 @@ def test_many_groups_and_classes_are_gathered():
     model = pictured(40, labels=labels)
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.integers(0, 2, (500, 39)), columns=model.feature_names_in_)
-    held = score(model, X, rng.choice(labels, 500))
+    held = compare(model, X, rng.choice(labels, 500))
     assert 2 <= len(held.groups) <= 10
     assert held.confusion.shape == (13, 13)
     assert held.confusion.sum() == 500
@@ -212,8 +242,8 @@ def test_rows_that_do_not_fit(halves):
     model, X, y = halves
     with pytest.raises(ValueError, match="pass both, or neither"):
         model.to_html(X=X)
-    with pytest.raises(ValueError, match=r"y has 7, which was no label .* \(0, 1, 2, ...\)"):
-        model.to_html(X=X, y=np.where(y == 0, 7, y))
+    with pytest.raises(ValueError, match=r"y has '0', '1', '2', none of .* \(0, 1, 2\)"):
+        model.to_html(X=X, y=y.astype(str))
     with pytest.raises(ValueError, match="300 rows but y has 299"):
         model.to_html(X=X, y=y[1:])
     one = model.to_html(X=X[:1], y=y[:1])

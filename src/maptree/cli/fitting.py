@@ -18,7 +18,7 @@ from maptree.cli.held_out import Rows, cross_validate, split
 from maptree.cli.names import listed, refuse_unknown, split_names
 from maptree.cli.panel import Panel
 from maptree.cli.refusal import INTERRUPTED, USAGE, Refusal
-from maptree.cli.scoring import Scores, score, scores_document, scores_text
+from maptree.cli.scoring import scores_document, scores_text
 from maptree.cli.screen import emit, heading, note, say, shown
 from maptree.cli.target import Target, class_numbers, class_texts, read_target
 from maptree.cli.text_columns import has_commas
@@ -26,6 +26,7 @@ from maptree.cli.words import certificate_words, left_out, model_document, size_
 from maptree.map_classifier import MAPTreeClassifier
 from maptree.model_file import FORMAT
 from maptree.prior import read_rho
+from maptree.scoring import Scores, score
 
 # Where a parameter takes in Python what an option does not.
 _REMEDIES = {

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
 
 from maptree.cli.refusal import Refusal
-from maptree.cli.scoring import Scores, score
 from maptree.map_classifier import MAPTreeClassifier
+from maptree.scoring import Scores, score
 
 Rows = NDArray[np.intp]
 # Fits on some rows of the table.

@@ -26,12 +26,6 @@ class LabelledRows:
     codes: NDArray[Any]
     without: int  # rows that were left out because they have no class at all
 
-    @property
-    def known(self) -> tuple[Any, NDArray[Any]]:
-        """The rows whose class the model knows, and their class numbers."""
-        rows = np.flatnonzero(self.codes >= 0)
-        return take(self.X, rows), self.codes[rows]
-
 
 def labelled_rows(model: MAPTreeClassifier, source: Source, target: str | None) -> LabelledRows:
     """Find the model's columns and its target in a table."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
+from maptree.scoring import Scores, score
 from maptree.tables.labels import read_labels
 
 # Groups of rows in the calibration chart, at most, and classes in the confusion table.
@@ -30,51 +31,45 @@ class Group:
 class HeldOut:
     """Scores on rows that were not used for fitting."""
 
-    n: int
-    accuracy: float
+    scores: Scores
     majority: float  # the accuracy of always giving the class most frequent in training
-    log_loss: float
     prior_log_loss: float  # the log loss of the class frequencies of training
     groups: list[Group]
     classes: list[int]  # the classes of the table; -1: all others
-    confusion: NDArray[np.int64]  # (true, answered)
+    confusion: NDArray[np.int64]  # (true, answered); one row more where labels are unknown
 
 
-def score(classifier: Any, X: Any, y: Any) -> HeldOut:
-    """Compare a fitted classifier's answers with the labels of other rows."""
-    proba = classifier.predict_proba(X)
-    truth = _class_numbers(classifier.classes_, y, len(proba))
-    answer = np.argmax(proba, axis=1)
+def hold_out(classifier: Any, proba: NDArray[np.float64], labels: NDArray[np.intp]) -> HeldOut:
+    """Compare a fitted classifier's answers with class numbers; -1 is a class it does not know."""
     counts = classifier.tree_.counts[0]
     frequency = (counts + classifier.rho_) / (counts + classifier.rho_).sum()
-    right = answer == truth
-    rows = np.arange(len(truth))
-    classes, confusion = _confusion(truth, answer, len(classifier.classes_))
+    scores = score(proba, labels)
+    classes, confusion = _few_classes(scores.confusion)
     return HeldOut(
-        n=len(truth),
-        accuracy=float(right.mean()),
-        majority=float((truth == np.argmax(counts)).mean()),
-        log_loss=float(-np.log(proba[rows, truth]).mean()),
-        prior_log_loss=float(-np.log(frequency[truth]).mean()),
-        groups=_groups(proba[rows, answer], right),
+        scores=scores,
+        majority=float((labels == np.argmax(counts)).mean()),
+        prior_log_loss=float(-np.log(frequency[labels[labels >= 0]]).mean()),
+        groups=_groups(proba.max(axis=1), proba.argmax(axis=1) == labels),
         classes=classes,
-        confusion=confusion,
+        confusion=confusion if scores.unknown else confusion[:-1],
     )
 
 
-def _class_numbers(classes: NDArray[Any], y: Any, n_rows: int) -> NDArray[np.intp]:
-    """Return the position of each label among the fitted classes."""
+def class_numbers(classes: NDArray[Any], y: Any, n_rows: int) -> NDArray[np.intp]:
+    """Return the position of each label among the fitted classes, -1 for another."""
     labels, codes = read_labels(y, n_rows)
     position = {label: k for k, label in enumerate(classes.tolist())}
-    unknown = [label for label in labels.tolist() if label not in position]
-    if unknown:
+    numbers = np.array([position.get(label, -1) for label in labels.tolist()], dtype=np.intp)
+    if (numbers < 0).all():
         raise ValueError(
-            f"y has {', '.join(map(repr, unknown[:3]))}, which was no label when the tree was "
-            f"fitted ({', '.join(map(repr, classes[:3].tolist()))}, ...): leave these rows out, or "
-            "pass labels of the same type."
+            f"y has {_few(labels)}, none of which was a label when the tree was fitted "
+            f"({_few(classes)}): pass labels of the same type."
         )
-    numbers = np.array([position[label] for label in labels.tolist()], dtype=np.intp)
     return numbers[codes]
+
+
+def _few(labels: NDArray[Any]) -> str:
+    return ", ".join([*map(repr, labels[:3].tolist()), *(["..."] if len(labels) > 3 else [])])
 
 
 def _groups(said: NDArray[np.float64], right: NDArray[np.bool_]) -> list[Group]:
@@ -94,19 +89,16 @@ def _groups(said: NDArray[np.float64], right: NDArray[np.bool_]) -> list[Group]:
     return groups
 
 
-def _confusion(
-    truth: NDArray[np.intp], answer: NDArray[np.intp], n_classes: int
-) -> tuple[list[int], NDArray[np.int64]]:
-    """Count pairs of true class and answer; of many classes the most frequent, and the rest."""
-    table = np.zeros((n_classes, n_classes), dtype=np.int64)
-    np.add.at(table, (truth, answer), 1)
+def _few_classes(table: NDArray[np.int64]) -> tuple[list[int], NDArray[np.int64]]:
+    """Keep the most frequent of many classes in a table of confusions, and join the rest."""
+    n_classes = table.shape[1]
     if n_classes <= _MOST_CLASSES:
         return list(range(n_classes)), table
-    frequent = np.sort(
-        np.argsort(-(table.sum(axis=0) + table.sum(axis=1)), kind="stable")[:_MOST_CLASSES]
-    )
+    often = table.sum(axis=0) + table[:-1].sum(axis=1)
+    frequent = np.sort(np.argsort(-often, kind="stable")[:_MOST_CLASSES])
     place = np.full(n_classes, _MOST_CLASSES)
     place[frequent] = np.arange(_MOST_CLASSES)
-    small = np.zeros((_MOST_CLASSES + 1, _MOST_CLASSES + 1), dtype=np.int64)
-    np.add.at(small, (place[truth], place[answer]), 1)
+    down = np.append(place, _MOST_CLASSES + 1)  # the last row is of unknown labels
+    small = np.zeros((_MOST_CLASSES + 2, _MOST_CLASSES + 1), dtype=np.int64)
+    np.add.at(small, (down[:, np.newaxis], place), table)
     return [*frequent.tolist(), -1], small

@@ -15,7 +15,7 @@ from maptree.drawing.short_text import shorten, visible
 from maptree.drawing.tree_view import TreeView, view_tree
 from maptree.report.case_form import page_data
 from maptree.report.charts import calibration_chart, search_chart
-from maptree.report.held_out import HeldOut, score
+from maptree.report.held_out import HeldOut, class_numbers, hold_out
 from maptree.report.markup import data, fingerprint, piece, text
 from maptree.report.plain_words import certificate_words
 from maptree.report.tree_svg import legend, palette_css, tree_svg
@@ -51,6 +51,7 @@ def write_report(
         The file to write.
     X, y : table and labels, optional
         Rows that were not used for fitting: the page then shows how well the tree does on them.
+        Rows with labels that the tree does not know count as wrong, and the page says how many.
     feature_names : sequence of str, optional
         Names of the columns if the table had none.
     title : str, optional
@@ -81,8 +82,22 @@ def report_html(
     """Return the text of the report."""
     if (X is None) != (y is None):
         raise ValueError("X and y belong together: pass both, or neither.")
+    held_out = None
+    if X is not None:
+        proba = classifier.predict_proba(X)
+        labels = class_numbers(classifier.classes_, y, len(proba))
+        held_out = hold_out(classifier, proba, labels)
+    return report_page(classifier, held_out, feature_names, title)
+
+
+def report_page(
+    classifier: Any,
+    held_out: HeldOut | None = None,
+    feature_names: Sequence[str] | None = None,
+    title: str | None = None,
+) -> str:
+    """Return the text of the report, with scores that are known already."""
     view = view_tree(classifier, feature_names, isolated=True)
-    held_out = None if X is None else score(classifier, X, y)
     style = f"{piece('page.css')}\n{piece('tree.css')}\n{palette_css()}"
     script = "\n".join(piece(name) for name in _SCRIPTS)
     heading = "Decision tree" if title is None else shorten(visible(title), 200)
@@ -175,13 +190,24 @@ def _held_out(view: TreeView, held: HeldOut) -> str:
     groups = [f"said {g.said:.2f}, right {g.right:.2f} of {g.n:,}" for g in held.groups]
     words = f"How often answers were right, against their probability: {'; '.join(groups)}."
     return Template(piece("held_out.html")).substitute(
-        n=f"{held.n:,}",
-        accuracy=f"{held.accuracy:.3f}",
+        n=f"{held.scores.rows:,}",
+        unknown=_unknown(held.scores.unknown),
+        accuracy=f"{held.scores.accuracy:.3f}",
         majority=f"{held.majority:.3f}",
-        log_loss=f"{held.log_loss:.3f}",
+        log_loss=f"{held.scores.log_loss:.3f}",
         prior_log_loss=f"{held.prior_log_loss:.3f}",
         calibration=calibration_chart(held.groups, words),
         confusion=_confusion(view, held),
+    )
+
+
+def _unknown(n: int) -> str:
+    """Say that there were labels which the tree does not know."""
+    if not n:
+        return ""
+    return (
+        f'<p class="hint">{_count(n, "row has", "rows have")} a class that the tree does not know: '
+        "counted as wrong, and left out of the log loss.</p>"
     )
 
 
@@ -189,7 +215,7 @@ def _confusion(view: TreeView, held: HeldOut) -> str:
     names = ["others" if k < 0 else shorten(view.classes[k], 24) for k in held.classes]
     head = "".join(f'<th scope="col"><bdi>{text(name)}</bdi></th>' for name in names)
     rows = []
-    for i, name in enumerate(names):
+    for i, name in enumerate([*names, "unknown to the tree"][: len(held.confusion)]):
         total = max(1, int(held.confusion[i].sum()))
         cells = "".join(
             f'<td class="{"right " if i == j else ""}heat{round(4 * count / total)}">{count:,}</td>'

@@ -38,21 +38,24 @@ def report(
     Example:
       maptree report people.model.json --data test.csv -o people.html
     """
-    from maptree import load_model, write_report
+    from maptree import load_model
     from maptree.cli.labelled_rows import labelled_rows
     from maptree.cli.screen import emit, note
+    from maptree.report.held_out import hold_out
+    from maptree.report.write import report_page
+    from maptree.whole_file import write_whole
 
     loaded = load_model(model)
-    X = y = None
-    without = unknown = 0
+    held_out, without = None, 0
     if data is not None:
         source = options.read_data(data, format, delimiter, encoding, missing, decimal)
         rows = labelled_rows(loaded, source, target)
-        X, codes = rows.known
-        y = loaded.classes_[codes]
-        without, unknown = rows.without, len(rows.codes) - len(codes)
+        held_out = hold_out(loaded, loaded.predict_proba(rows.X), rows.codes)
+        without = rows.without
     path = output or options.beside(model, ".html")
-    write_report(loaded, path, X, y, title=title or loaded.training_.target)
+    page = report_page(loaded, held_out, title=title or loaded.training_.target)
+    write_whole(path, page.encode())
+    unknown = 0 if held_out is None else held_out.scores.unknown
     if json:
         emit(
             {
@@ -64,7 +67,8 @@ def report(
             }
         )
         return
-    for count, what in ((without, "without a target"), (unknown, "of classes it does not know")):
-        if count:
-            note(f"{count:,} rows {what} are left out.")
+    if without:
+        note(f"{without:,} rows without a target are left out.")
+    if unknown:
+        note(f"{unknown:,} rows have a class that the model does not know: counted as wrong.")
     note(f"Report written to {path}.")

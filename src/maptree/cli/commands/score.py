@@ -27,9 +27,9 @@ def score(
     from maptree import load_model
     from maptree.cli.labelled_rows import labelled_rows
     from maptree.cli.scoring import confusion_text, scores_document, scores_text
-    from maptree.cli.scoring import score as compare
     from maptree.cli.screen import emit, say
     from maptree.cli.target import class_texts
+    from maptree.scoring import score as compare
 
     loaded = load_model(model)
     source = options.read_data(data, format, delimiter, encoding, missing, decimal)
