@@ -87,3 +87,25 @@ def test_export_refuses(fitted, capsys):
     told = call(capsys, "export", "people.model.json", "--to", "onnx")
     assert told.code == 2
     assert "pass --output" in told.err
+
+
+@pytest.mark.parametrize("command", [("report",), ("export", "--to", "json")])
+def test_nothing_else_is_written_over(fitted, capsys, command):
+    """Neither the model that is read, nor another, nor a table; but what the command wrote."""
+    name, *options = command
+    kept = {file: file.read_bytes() for file in fitted.iterdir()}
+    (fitted / "link.html").symlink_to("people.model.json")
+    (fitted / "other.json").write_bytes(kept[fitted / "people.model.json"])
+    for output, why in (
+        ("people.model.json", "is the model itself"),
+        ("link.html", "is the model itself"),
+        ("people.csv", "no report" if name == "report" else "a table"),
+        ("other.json", "no report" if name == "report" else "a model"),
+    ):
+        told = call(capsys, name, "people.model.json", *options, "-o", output)
+        assert told.code == 1
+        assert why in told.err
+        assert "name another file" in " ".join(told.err.split())
+    assert {file: file.read_bytes() for file in kept} == kept
+    for _ in range(2):
+        assert call(capsys, name, "people.model.json", *options, "-o", "mine").code == 0

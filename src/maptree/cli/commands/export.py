@@ -56,6 +56,7 @@ def export(
     """
     from maptree import load_model
     from maptree.cli.names import nearest
+    from maptree.cli.output_file import refuse_output
     from maptree.cli.refusal import USAGE, Refusal
     from maptree.cli.screen import emit, note
     from maptree.whole_file import write_whole
@@ -65,7 +66,10 @@ def export(
         raise Refusal(f"--to {to} is unknown: pass one of {', '.join(FORMATS)}.{meant}", USAGE)
     if to == "onnx" and output is None:
         raise Refusal("--to onnx is not text: pass --output FILE.onnx.", USAGE)
-    content = _exported(load_model(model), to, table)
+    loaded = load_model(model)
+    if output is not None:
+        refuse_output(output, model)
+    content = _exported(loaded, to, table)
     if output is not None:
         write_whole(output, content)
     if json:

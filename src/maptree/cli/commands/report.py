@@ -40,19 +40,21 @@ def report(
     """
     from maptree import load_model
     from maptree.cli.labelled_rows import labelled_rows
+    from maptree.cli.output_file import refuse_output
     from maptree.cli.screen import emit, note
     from maptree.report.held_out import hold_out
     from maptree.report.write import report_page
     from maptree.whole_file import write_whole
 
     loaded = load_model(model)
+    path = output or options.beside(model, ".html")
+    refuse_output(path, model, own=b"<!doctype html>")
     held_out, without = None, 0
     if data is not None:
         source = options.read_data(data, format, delimiter, encoding, missing, decimal)
         rows = labelled_rows(loaded, source, target)
         held_out = hold_out(loaded, loaded.predict_proba(rows.X), rows.codes)
         without = rows.without
-    path = output or options.beside(model, ".html")
     page = report_page(loaded, held_out, title=title or loaded.training_.target)
     write_whole(path, page.encode())
     unknown = 0 if held_out is None else held_out.scores.unknown
