@@ -267,7 +267,10 @@ def test_a_notebook_shows_the_tree():
         depth += {"{": 1, "}": -1}.get(char, 0)
         outer += char if depth == 0 else ""
     selectors = [s for rule in outer.split("}") for s in rule.split(",") if s.strip()]
-    assert all(".maptree-notebook" in s or s.strip().startswith("@media") for s in selectors)
+    assert all(
+        ".maptree-notebook" in s or s.strip().startswith(("@media", "@keyframes maptree-"))
+        for s in selectors
+    )
 
 
 def test_the_bundle_has_text_too():

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from maptree import MAPTreeClassifier
-from maptree.drawing.layout import MARGIN
+from maptree.drawing.layout import BOX_HEIGHT, MARGIN
 from maptree.drawing.tree_view import view_tree
 from pictured import HOSTILE, pictured
 from report_cases import ASK, all_kinds, asked_columns, typed_rows, with_thresholds
@@ -177,7 +177,8 @@ def test_missing_where_none_was_is_pointed_out(open_report):
     field.fill("7")
     assert page.locator(".caution").count() == 0
     field.fill("")
-    assert "never when the tree was fitted: age" in page.locator(".caution").text_content()
+    assert "never when the tree was fitted: age" in page.locator("#answer .caution").text_content()
+    assert "Do not rely on it" in page.locator("#verdict").text_content()
 
 
 # The tree
@@ -187,6 +188,7 @@ def test_both_layouts_are_one(open_report):
     """The script places the boxes where Python does, so nothing jumps when it takes over."""
     model = pictured(30)
     page = open_report(model)
+    page.get_by_role("button", name="Unfold all").click()
     places = view_tree(model).place()
     for node in (0, 7, 31, 58):
         transform = page.locator(f'[data-n="{node}"]').get_attribute("transform")
@@ -272,6 +274,7 @@ def test_keys_alone(open_report):
 
 def test_zoom_and_drag(open_report):
     page = open_report(pictured(40))
+    page.get_by_role("button", name="Unfold all").click()
     width = page.locator("svg.tree").bounding_box()["width"]
     viewport = page.locator("#viewport")
     box = viewport.bounding_box()
@@ -379,9 +382,78 @@ def test_without_scripts(open_report):
 
 def test_large_and_deep(open_report):
     page = open_report(pictured(200, labels=[f"class {k}" for k in range(20)]))
-    assert visible_nodes(page) == 399
     page.locator("#field-0").select_option(index=1)
     assert page.locator("#answer li").count() == 20
+    page.get_by_role("button", name="Unfold all").click()
+    assert visible_nodes(page) == 399
+
+
+def inside(page, element, frame="#viewport"):
+    """Whether a box is in view in its frame and on the screen."""
+    box, room = page.locator(element).bounding_box(), page.locator(frame).bounding_box()
+    return all(
+        low <= box[start] and box[start] + box[size] <= min(low + room[size], most) + 1
+        for start, size, low, most in (
+            ("x", "width", room["x"], page.viewport_size["width"]),
+            ("y", "height", room["y"], page.viewport_size["height"]),
+        )
+    )
+
+
+@pytest.mark.parametrize(("width", "levels"), [(375, 2), (1280, 4)])
+def test_the_first_view_can_be_read(open_report, width, levels):
+    """The root and what follows are seen; of a large tree the rest is folded, and said to be."""
+    model = pictured(200)
+    page = open_report(model, width=width)
+    depth = [node.depth for node in view_tree(model).nodes]
+    assert all(inside(page, f'[data-n="{n}"] rect') for n, d in enumerate(depth) if d < levels)
+    scale = page.locator('[data-n="0"] rect').bounding_box()["height"] / BOX_HEIGHT
+    assert scale >= 0.6 - 0.02
+    counts = page.locator(".tree g:not([hidden]) .count").all_text_contents()
+    hidden = sum(int(text.split()[0]) for text in counts if text)
+    shown = page.locator(".tree g:not([hidden]):not([aria-expanded])").count()
+    assert hidden + shown == 200
+    assert hidden > 0
+
+
+def test_without_scripts_the_view_begins_at_the_root(browser, open_report, tmp_path):
+    model = pictured(200)
+    page = open_report(model, java_script_enabled=False)
+    page.wait_for_timeout(400)
+    assert inside(page, '[data-n="0"] rect')
+    viewport = page.locator("#viewport").bounding_box()
+    page.mouse.move(viewport["x"] + 200, viewport["y"] + 200)
+    page.mouse.wheel(0, 300)  # and it is free to leave
+    page.wait_for_timeout(400)
+    assert not inside(page, '[data-n="0"] rect')
+    cell = browser.new_page()
+    cell.set_content(model._repr_html_())
+    cell.wait_for_timeout(400)
+    assert inside(cell, '[data-n="0"] rect', ".room")
+    cell.close()
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (375, 700)])
+def test_all_fields_and_the_answer_are_in_view(open_report, width, height):
+    """Nothing scrolls but the page, and the answer is seen while a field is changed."""
+    page = open_report(pictured(29), width=width)
+    page.set_viewport_size({"width": width, "height": height})
+    assert page.locator(".field").count() == 28
+    assert page.evaluate(
+        "(f => f.scrollHeight <= f.clientHeight + 1)(document.querySelector('form'))"
+    )
+    for i in (0, 27, 12):
+        field = page.locator(f"#field-{i}")
+        field.focus()
+        field.select_option(index=1)
+        assert page.locator("#verdict").bounding_box()["y"] + 30 < height
+        assert inside(page, f"#field-{i}", "form")
+        answer = page.locator("#verdict").bounding_box()
+        box = field.bounding_box()
+        assert box["y"] + box["height"] <= answer["y"] + 1
+    spoken = page.locator("[role=status], [aria-live]")
+    assert spoken.count() == 1
+    assert spoken.text_content().startswith(("no 0.", "yes 0."))
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

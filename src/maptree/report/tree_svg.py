@@ -14,14 +14,16 @@ _SMALL_ROOM = 1.1
 
 
 def tree_svg(view: TreeView) -> str:
-    """Return the SVG element."""
+    """Return the SVG element, after a mark at the height of the root."""
     places = view.place()
     leaves = len(view.leaves)
+    middle = places.y[0] + at.BOX_HEIGHT / 2
     lines = [
+        f'<div class="start"><svg width="1" height="{middle:g}"></svg><i></i></div>',
         f'<svg class="tree" xmlns="http://www.w3.org/2000/svg" role="img" '
         f'aria-label="Decision tree with {leaves} {"leaf" if leaves == 1 else "leaves"}" '
         f'width="{places.width:.0f}" height="{places.height:.0f}" '
-        f'viewBox="0 0 {places.width:.0f} {places.height:.0f}">'
+        f'viewBox="0 0 {places.width:.0f} {places.height:.0f}">',
     ]
     lines += [_edge(view, places, node) for node in view.order if view.nodes[node].parent >= 0]
     lines += [_node(view, places, node) for node in view.order]

@@ -8,7 +8,7 @@ const tree = new TreeWidget(data, data.size);
 new WhatIf(data, tree);
 
 for (const element of document.querySelectorAll("#theme, .tools, #what-if, .with-script")) element.hidden = false;
-tree.fit(0.85);
+tree.open();
 
 // Light and dark
 const theme = document.getElementById("theme");

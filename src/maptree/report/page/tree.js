@@ -57,6 +57,7 @@ class TreeWidget {
     this.folded = new Set();
     this.scale = 1;
     this.current = 0;
+    this.viewport.querySelector(".start").remove(); // it keeps its place, and this tree moves
     this.describe();
     this.draw();
   }
@@ -121,7 +122,8 @@ class TreeWidget {
       this.edges.get(node).setAttribute("d",
         `M${startX} ${startY}C${bend} ${startY} ${startX} ${endY} ${bend} ${endY}H${x}`);
     }
-    this.width = Math.max(...[...at.values()].map(([x]) => x)) + box + margin;
+    const beside = (node) => (this.folded.has(node) ? columnGap : margin); // how many leaves are folded away
+    this.width = Math.max(...shown.map((node) => at.get(node)[0] + box + beside(node)));
     this.height = Math.max(...[...at.values()].map(([, y]) => y)) + height + margin;
     this.svg.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
     this.at = at;
@@ -159,12 +161,28 @@ class TreeWidget {
     this.viewport.scrollTo((scrollLeft + x) * grown - x, (scrollTop + y) * grown - y);
   }
 
-  // Show all of the tree, but no smaller or larger than that.
+  // The scale at which all that is unfolded is seen.
+  room() {
+    return Math.min(this.viewport.clientWidth / this.width, (window.innerHeight * 0.7) / this.height);
+  }
+
+  // Show all that is unfolded, but no smaller or larger than that.
   fit(least = 0.1) {
-    const room = [this.viewport.clientWidth / this.width, (window.innerHeight * 0.7) / this.height];
-    this.scale = Math.min(1, Math.max(least, Math.min(...room)));
+    this.scale = Math.min(1, Math.max(least, this.room()));
     this.resize();
     this.reveal(0);
+  }
+
+  // The first view can be read: what would make it too small is folded, but the first two tests never are.
+  open(least = 0.6) {
+    const depth = [];
+    for (const node of this.data.order) depth[node] = (depth[this.parent.get(node)] ?? -1) + 1;
+    for (let most = Math.max(...depth); most > 2 && this.room() < least; ) {
+      most -= 1;
+      this.folded = new Set(this.data.order.filter((node) => depth[node] === most && this.data.nodes[node].children));
+      this.draw();
+    }
+    this.fit(least);
   }
 
   toggle(node) {

@@ -4,7 +4,8 @@ class WhatIf {
   constructor(data, tree) {
     this.data = data;
     this.tree = tree;
-    this.answer = document.getElementById("answer");
+    this.verdict = document.getElementById("verdict"); // in one line, and read aloud
+    this.answer = document.getElementById("answer"); // in full
     this.form = document.getElementById("case");
     this.fields = data.fields.map((spec, i) => new Field(spec, i));
     const clear = document.getElementById("clear");
@@ -27,8 +28,8 @@ class WhatIf {
       field.clear();
       field.element.classList.remove("unasked");
     }
+    this.verdict.replaceChildren();
     this.answer.replaceChildren();
-    this.answer.classList.remove("given");
     this.tree.light(null);
     this.fields[0].control.focus();
   }
@@ -36,8 +37,8 @@ class WhatIf {
   update() {
     const values = this.fields.map((field) => field.read());
     if (values.includes(undefined)) {
-      this.answer.replaceChildren(make("p", {}, "No answer: a field cannot be read."));
-      this.answer.classList.remove("given");
+      this.verdict.replaceChildren("No answer: a field cannot be read.");
+      this.answer.replaceChildren();
       this.tree.light(null);
       return;
     }
@@ -64,22 +65,29 @@ class WhatIf {
     const known = estimates(this.data, leaf);
     const list = known.map(({ k, name, mean, low, high }) => make("li", { "data-class": k },
       make("bdi", {}, name),
-      make("span", {}, number(mean), " (", number(low), " to ", number(high), ")"),
+      range({ mean, low, high }),
       meter(colours[k], mean, low, high)));
+    const rows = total(nodes[leaf].counts);
+    const because = leaf ? `Because ${nodes[leaf].rule}. ` : "";
+    this.verdict.replaceChildren(
+      make("b", {}, make("bdi", { id: "answer-class" }, known[0].name)), " ", range(known[0]));
     this.answer.replaceChildren(
-      make("h3", {}, make("bdi", { id: "answer-class" }, known[0].name)),
       make("ul", { "aria-label": "Probabilities with 95% credible intervals" }, ...list),
       make("p", { class: "hint" },
-        `Because ${nodes[leaf].rule}. From ${total(nodes[leaf].counts).toLocaleString("en")} rows.`));
+        `${because}From ${rows.toLocaleString("en")} ${rows === 1 ? "row" : "rows"}.`));
     if (unseen.length) {
       const names = unseen.map((i) => make("bdi", {}, this.data.fields[i].name));
       const listed = names.flatMap((name, i) => (i ? [", ", name] : [name]));
+      this.verdict.append(" ", make("span", { class: "caution" }, "Do not rely on it: values are missing."));
       this.answer.append(make("p", { class: "caution" }, "Missing here, and never when the tree was fitted: ",
         ...listed, ". A missing value answers no to every question, so do not rely on this answer."));
     }
-    this.answer.classList.add("given");
     this.answer.dataset.leaf = leaf;
   }
+}
+
+function range({ mean, low, high }) {
+  return make("span", {}, number(mean), " (", number(low), " to ", number(high), ")");
 }
 
 function number(value) {
