@@ -39,6 +39,7 @@ class NodeView:
     counts: NDArray[np.int64]
     mean: NDArray[np.float64]
     interval: NDArray[np.float64]  # (classes, 2)
+    folded: int = 0  # leaves that follow and are left out
 
     @property
     def n(self) -> int:
@@ -84,6 +85,37 @@ class TreeView:
             [node.depth for node in self.nodes],
             [self.title(node) for node in self.nodes],
         )
+
+    def fold(self, height: float) -> TreeView:
+        """Return the tree, or if it is higher its first levels: three, or as many as fit."""
+        if self.place().height <= height:
+            return self
+        fits = self._first(2)
+        for depth in range(3, max(node.depth for node in self.nodes)):
+            deeper = self._first(depth)
+            if deeper.place().height > height:
+                break
+            fits = deeper
+        return fits
+
+    def _first(self, depth: int) -> TreeView:
+        """Fold what follows the tests of a depth."""
+        leaves = [1] * len(self.nodes)
+        for i in reversed(range(len(self.nodes))):  # children come after their parents
+            if (pair := self.nodes[i].children) is not None:
+                leaves[i] = leaves[pair[0]] + leaves[pair[1]]
+        kept = [i for i, node in enumerate(self.nodes) if node.depth <= depth]
+        number = {-1: -1} | {old: new for new, old in enumerate(kept)}
+        nodes = []
+        for i in kept:
+            pair, folded = self.nodes[i].children, 0
+            if pair is not None and pair[0] in number:
+                pair = number[pair[0]], number[pair[1]]
+            elif pair is not None:
+                pair, folded = None, leaves[i]
+            parent = number[self.nodes[i].parent]
+            nodes.append(replace(self.nodes[i], parent=parent, children=pair, folded=folded))
+        return replace(self, nodes=nodes, order=[number[i] for i in self.order if i in number])
 
     @property
     def leaves(self) -> list[NodeView]:

@@ -47,6 +47,8 @@ class ReportMixin:
         """Return HTML for notebooks, and text for whatever does not show that."""
         bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
         if hasattr(self, "tree_") and "text/html" in bundle:
+            from maptree.report.notebook import notebook_text
+
             bundle["text/html"] = self._repr_html_inner()
-            bundle["text/plain"] = f"{self!r}\n{self.export_text()}\n{self.certificate_}"  # type: ignore[attr-defined]
+            bundle["text/plain"] = f"{self!r}\n{notebook_text(self)}"
         return bundle

@@ -16,14 +16,16 @@ _SMALL_ROOM = 1.1
 def tree_svg(view: TreeView) -> str:
     """Return the SVG element, after a mark at the height of the root."""
     places = view.place()
-    leaves = len(view.leaves)
+    leaves = sum(node.folded or 1 for node in view.leaves)
+    folded = any(node.folded for node in view.nodes)
+    width = places.width + (at.COLUMN_GAP - at.MARGIN if folded else 0)
     middle = places.y[0] + at.BOX_HEIGHT / 2
     lines = [
         f'<div class="start"><svg width="1" height="{middle:g}"></svg><i></i></div>',
         f'<svg class="tree" xmlns="http://www.w3.org/2000/svg" role="img" '
         f'aria-label="Decision tree with {leaves} {"leaf" if leaves == 1 else "leaves"}" '
-        f'width="{places.width:.0f}" height="{places.height:.0f}" '
-        f'viewBox="0 0 {places.width:.0f} {places.height:.0f}">',
+        f'width="{width:.0f}" height="{places.height:.0f}" '
+        f'viewBox="0 0 {width:.0f} {places.height:.0f}">',
     ]
     lines += [_edge(view, places, node) for node in view.order if view.nodes[node].parent >= 0]
     lines += [_node(view, places, node) for node in view.order]
@@ -47,7 +49,7 @@ def _node(view: TreeView, places: Places, number: int) -> str:
         f'<g data-n="{number}" transform="translate({places.x[number]:g} {places.y[number]:g})">'
         f'<rect width="{places.box:g}" height="{at.BOX_HEIGHT:g}" rx="5"/>'
     ]
-    if node.children is None:
+    if node.test < 0:
         colour = view.colours[node.best]
         parts.append(f'<path class="stripe k{colour}" d="M3 1v{at.BOX_HEIGHT - 2:g}"/>')
     for colour, start, end in bar(node.mean, node.best, view.colours):
@@ -63,18 +65,23 @@ def _node(view: TreeView, places: Places, number: int) -> str:
     if node.side:
         y = at.BOX_HEIGHT / 2 + (-4 if node.side == "yes" else 12)
         parts.append(f'<text class="s e" x="-5" y="{y:g}">{node.side}</text>')
+    if node.folded:
+        y = at.BOX_HEIGHT / 2 + 4
+        parts.append(
+            f'<text class="s" x="{places.box + 5:g}" y="{y:g}">+{node.folded} leaves</text>'
+        )
     return "".join([*parts, "</g>"])
 
 
 def _title(view: TreeView, node: NodeView, room: float) -> str:
-    if node.children is None:
+    if node.test < 0:
         return fit(view.classes[node.best], "", room / at.TITLE_SIZE)
     return fit(node.name, node.rest, room / at.TITLE_SIZE)
 
 
 def _small(view: TreeView, node: NodeView, room: float) -> str:
     head, tail = node.estimate, f", n = {node.n:,}"
-    if node.children is not None:
+    if node.test >= 0:
         head, tail = view.classes[node.best], f" {node.mean[node.best]:.2f}, n = {node.n:,}"
     return fit(head, tail, room / at.SMALL_SIZE * _SMALL_ROOM)
 

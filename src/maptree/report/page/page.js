@@ -80,7 +80,7 @@ function showTip(group) {
   const rows = counts.map((count, k) => [count, data.classes[k]]).filter(([count]) => count > 0);
   rows.sort((a, b) => b[0] - a[0]);
   const shown = rows.slice(0, 8).map(([count, name]) => make("tr", {},
-    make("td", {}, make("bdi", {}, name)), make("td", {}, `${count.toLocaleString("en")} rows`)));
+    make("td", {}, make("bdi", {}, name)), make("td", {}, rowsOf(count))));
   tip.replaceChildren(make("p", {}, rule === "always" ? "All rows" : rule), make("table", {}, ...shown));
   if (rows.length > 8) tip.append(make("p", {}, `and ${rows.length - 8} more classes`));
   tip.hidden = false;

@@ -31,6 +31,7 @@ function tidy(order, childrenOf) {
   return rows;
 }
 
+const rowsOf = (n) => `${n.toLocaleString("en")} ${n === 1 ? "row" : "rows"}`;
 const total = (numbers) => numbers.reduce((sum, number) => sum + number, 0);
 
 // The classes at a node with their probabilities, posterior means, and intervals; the likeliest first.
@@ -91,7 +92,7 @@ class TreeWidget {
       const title = group.querySelector("text").textContent;
       const asks = node.children ? `${title}? Most probable: ${best.name}` : best.name;
       group.setAttribute("role", "treeitem");
-      group.setAttribute("aria-label", `${side}${asks}, ${mean}, between ${low} and ${high}; ${total(node.counts)} rows`);
+      group.setAttribute("aria-label", `${side}${asks}, ${mean}, between ${low} and ${high}; ${rowsOf(total(node.counts))}`);
       group.setAttribute("tabindex", i === this.current ? "0" : "-1");
     }
     for (const edge of this.edges.values()) edge.setAttribute("aria-hidden", "true");
@@ -177,10 +178,15 @@ class TreeWidget {
   open(least = 0.6) {
     const depth = [];
     for (const node of this.data.order) depth[node] = (depth[this.parent.get(node)] ?? -1) + 1;
-    for (let most = Math.max(...depth); most > 2 && this.room() < least; ) {
-      most -= 1;
-      this.folded = new Set(this.data.order.filter((node) => depth[node] === most && this.data.nodes[node].children));
+    const foldFrom = (level) => {
+      this.folded = new Set(this.data.order.filter((node) => depth[node] === level && this.data.nodes[node].children));
       this.draw();
+    };
+    if (this.room() < least) {
+      let level = 2;
+      foldFrom(level);
+      while (this.room() >= least) foldFrom(++level);
+      if (level > 2) foldFrom(level - 1);
     }
     this.fit(least);
   }

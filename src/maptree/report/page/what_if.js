@@ -67,14 +67,13 @@ class WhatIf {
       make("bdi", {}, name),
       range({ mean, low, high }),
       meter(colours[k], mean, low, high)));
-    const rows = total(nodes[leaf].counts);
     const because = leaf ? `Because ${nodes[leaf].rule}. ` : "";
     this.verdict.replaceChildren(
       make("b", {}, make("bdi", { id: "answer-class" }, known[0].name)), " ", range(known[0]));
     this.answer.replaceChildren(
       make("ul", { "aria-label": "Probabilities with 95% credible intervals" }, ...list),
       make("p", { class: "hint" },
-        `${because}From ${rows.toLocaleString("en")} ${rows === 1 ? "row" : "rows"}.`));
+        `${because}From ${rowsOf(total(nodes[leaf].counts))}.`));
     if (unseen.length) {
       const names = unseen.map((i) => make("bdi", {}, this.data.fields[i].name));
       const listed = names.flatMap((name, i) => (i ? [", ", name] : [name]));
