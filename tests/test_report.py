@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -19,6 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import estimator_html_repr
 
 from maptree import MAPTreeClassifier, write_report
+from maptree.drawing.tree_view import view_tree
 from maptree.report.held_out import class_numbers, hold_out
 from pictured import HOSTILE, pictured
 
@@ -161,6 +163,14 @@ def test_the_certificate_in_words():
     assert "nats" in text
 
 
+def test_one_of_a_kind_is_singular():
+    model = MAPTreeClassifier().fit([[0], [1]] * 9, [0, 1] * 9)
+    model.certificate_ = replace(model.certificate_, expansions=1, subproblems=1)
+    text = Outline(model.to_html()).text
+    assert "1 step, 1 subproblem, " in text
+    assert "of this yes/no question" in text
+
+
 def test_unfitted():
     with pytest.raises(NotFittedError):
         MAPTreeClassifier().to_html()
@@ -273,12 +283,30 @@ def test_a_notebook_shows_the_tree():
     )
 
 
+@pytest.mark.parametrize(("n_leaves", "depth"), [(4, None), (60, 3), (287, 3)])
+def test_a_notebook_shows_the_first_levels_of_a_large_tree(n_leaves, depth):
+    model = pictured(n_leaves)
+    html = model._repr_html_()
+    shown = html.count("<g data-n=")
+    nodes = view_tree(model).nodes
+    assert shown == sum(depth is None or node.depth <= depth for node in nodes)
+    folded = re.findall(r">\+(\d+) leaves<", html)
+    leaves = sum(node.children is None and (depth is None or node.depth <= depth) for node in nodes)
+    assert sum(map(int, folded)) + leaves == n_leaves
+    assert ("to_html() has all" in html) == (shown < len(nodes))
+    height = int(re.search(r'class="tree".*?height="(\d+)"', html).group(1))
+    assert height <= 640
+
+
 def test_the_bundle_has_text_too():
     model = MAPTreeClassifier().fit([[0], [1]] * 9, [0, 1] * 9)
     bundle = model._repr_mimebundle_()
     assert set(bundle) == {"text/plain", "text/html"}
     assert "x0 = 1: class 1 0.82" in bundle["text/plain"]
+    assert model.export_text() in bundle["text/plain"]
     assert bundle["text/html"] == model._repr_html_()
+    long = pictured(3, HOSTILE, HOSTILE[:7])._repr_mimebundle_()["text/plain"]
+    assert max(map(len, long.splitlines())) < 2000
     try:
         set_config(display="text")
         assert set(model._repr_mimebundle_()) == {"text/plain"}

@@ -181,6 +181,23 @@ def test_missing_where_none_was_is_pointed_out(open_report):
     assert "Do not rely on it" in page.locator("#verdict").text_content()
 
 
+def test_times_are_entered_in_utc_and_the_field_says_so(open_report):
+    when = pd.date_range("2021-03-01", periods=40, freq="h")
+    for zone, note in (("Europe/Berlin", "The tree shows times of Europe/Berlin."), ("UTC", None)):
+        X = pd.DataFrame({"when": when.tz_localize("UTC").tz_convert(zone)})
+        page = open_report(MAPTreeClassifier().fit(X, np.arange(40) > 20))
+        assert page.locator(".field label").text_content() == "when in UTC"
+        assert page.locator(".field .note").all_text_contents() == ([note] if note else [])
+        described = page.locator("#field-0").get_attribute("aria-describedby").split()
+        assert ("field-0-zone" in described) == (note is not None)
+
+
+def test_a_lone_leaf_has_one_answer(open_report):
+    page = open_report(MAPTreeClassifier().fit([[1]] * 10, ["a"] * 9 + ["b"]))
+    assert page.locator("#answer-class").text_content() == "a"
+    assert page.locator("#answer .hint").text_content() == "From 10 rows."
+
+
 # The tree
 
 

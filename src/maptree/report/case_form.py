@@ -84,7 +84,7 @@ def _field(column: Column, name: str, missing: bool) -> dict[str, Any]:
         decimal = any(isinstance(threshold, Decimal) for threshold in column.thresholds)
         return field | {"decimal": decimal or "decimal" in column.dtype.lower()}
     if column.kind in _CLOCK:
-        return field | {"step": _step(column), "utc": column.zone is not None}
+        return field | {"step": _step(column), "zone": column.zone}
     return field
 
 

@@ -43,12 +43,21 @@ def certificate_words(classifier: Any) -> list[str]:
             )
     words.append(
         f"Log posterior {certificate.log_posterior:.4f}; no tree exceeds "
-        f"{certificate.log_posterior_bound:.4f}. {certificate.expansions:,} steps, "
-        f"{certificate.subproblems:,} subproblems, {certificate.peak_bytes / 1e6:.1f} MB. "
+        f"{certificate.log_posterior_bound:.4f}. {count(certificate.expansions, 'step')}, "
+        f"{count(certificate.subproblems, 'subproblem')}, {certificate.peak_bytes / 1e6:.1f} MB. "
         f"Prior: alpha {classifier.alpha:g}, beta {classifier.beta:g}, rho "
         f"{', '.join(f'{rho:.4g}' for rho in _few(classifier.rho_))}."
     )
     return words
+
+
+def count(n: int, one: str, many: str | None = None) -> str:
+    """Write a number of things.
+
+    >>> count(1, "leaf", "leaves"), count(2000, "row")
+    ('1 leaf', '2,000 rows')
+    """
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
 def _few(rho: Any) -> list[float]:
@@ -60,7 +69,8 @@ def _over(classifier: Any) -> str:
     """Say what the trees are that the certificate speaks of."""
     encoder = classifier.encoder_
     n_tests = classifier.n_features_in_ if encoder is None else len(encoder.test_columns_)
-    words = f"that can be made of these {n_tests:,} yes/no questions about the columns"
+    questions = "this yes/no question" if n_tests == 1 else f"these {n_tests:,} yes/no questions"
+    words = f"that can be made of {questions} about the columns"
     if getattr(classifier, "max_depth", None) is not None:
         words += f", of depth {classifier.max_depth} or less"
     if getattr(classifier, "min_samples_leaf", 1) > 1:

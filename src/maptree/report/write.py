@@ -17,7 +17,7 @@ from maptree.report.case_form import page_data
 from maptree.report.charts import calibration_chart, search_chart
 from maptree.report.held_out import HeldOut, class_numbers, hold_out
 from maptree.report.markup import data, fingerprint, piece, text
-from maptree.report.plain_words import certificate_words
+from maptree.report.plain_words import certificate_words, count
 from maptree.report.tree_svg import legend, palette_css, tree_svg
 from maptree.whole_file import write_whole
 
@@ -126,13 +126,9 @@ def _summary(view: TreeView) -> str:
     root, leaves = view.nodes[0], len(view.leaves)
     asked = {int(view.words.columns[node.test]) for node in view.nodes if node.test >= 0}
     return (
-        f"{_count(leaves, 'leaf', 'leaves')}, {_count(len(asked), 'column')} asked, "
-        f"{_count(len(view.classes), 'class', 'classes')}, fitted to {_count(root.n, 'row')}."
+        f"{count(leaves, 'leaf', 'leaves')}, {count(len(asked), 'column')} asked, "
+        f"{count(len(view.classes), 'class', 'classes')}, fitted to {count(root.n, 'row')}."
     )
-
-
-def _count(n: int, one: str, many: str | None = None) -> str:
-    return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
 def _verdict(classifier: Any) -> str:
@@ -206,7 +202,7 @@ def _unknown(n: int) -> str:
     if not n:
         return ""
     return (
-        f'<p class="hint">{_count(n, "row has", "rows have")} a class that the tree does not know: '
+        f'<p class="hint">{count(n, "row has", "rows have")} a class that the tree does not know: '
         "counted as wrong, and left out of the log loss.</p>"
     )
 
@@ -218,8 +214,8 @@ def _confusion(view: TreeView, held: HeldOut) -> str:
     for i, name in enumerate([*names, "unknown to the tree"][: len(held.confusion)]):
         total = max(1, int(held.confusion[i].sum()))
         cells = "".join(
-            f'<td class="{"right " if i == j else ""}heat{round(4 * count / total)}">{count:,}</td>'
-            for j, count in enumerate(held.confusion[i])
+            f'<td class="{"right " if i == j else ""}heat{round(4 * n / total)}">{n:,}</td>'
+            for j, n in enumerate(held.confusion[i])
         )
         rows.append(f'<tr><th scope="row"><bdi>{text(name)}</bdi></th>{cells}</tr>')
     return f"<thead><tr><td></td>{head}</tr></thead><tbody>{''.join(rows)}</tbody>"

@@ -25,8 +25,12 @@ class Field {
     this.control.setAttribute("aria-describedby", `${id}-error`);
     this.error = make("p", { class: "error", id: `${id}-error`, hidden: "" });
     const label = make("label", { for: id }, make("bdi", {}, spec.name));
-    if (spec.utc) label.append(" ", make("span", { class: "note" }, "in UTC"));
     this.element = make("div", { class: "field" }, label, this.control, this.error);
+    if (!spec.zone) return;
+    label.append(" in UTC");
+    if (spec.zone === "UTC") return;
+    this.error.before(make("p", { class: "note", id: `${id}-zone` }, `The tree shows times of ${spec.zone}.`));
+    this.control.setAttribute("aria-describedby", `${id}-zone ${id}-error`);
   }
 
   makeSelect() {
