@@ -21,8 +21,8 @@ from maptree.text import TreeText
         ("top left = x", "top left = x", "top left != x"),
         ("age <= 45.5", "age <= 45.5", "age > 45.5"),
         ("age < 3", "age < 3", "age >= 3"),
-        ("a = b = c", "a = b = c = 1", "a = b = c = 0"),
-        ("a=b", "a=b = 1", "a=b = 0"),
+        ("a = b = c", '"a = b = c" = 1', '"a = b = c" = 0'),
+        ("a=b", '"a=b" = 1', '"a=b" = 0'),
     ],
 )
 def test_a_0_1_column_holds_or_not(name, yes, no):
