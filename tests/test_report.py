@@ -104,10 +104,11 @@ def test_nothing_is_fetched(plain):
     assert "eval(" not in plain.scripts["module"]
 
 
-@pytest.mark.parametrize("labels", [["no", "yes"], [f"class {k}" for k in range(20)]])
-def test_two_hundred_leaves_are_small(labels):
-    page = pictured(200, labels=labels).to_html()
-    assert len(page.encode("utf-8")) < 500_000
+@pytest.mark.parametrize(("n_classes", "a_leaf"), [(2, 1600), (20, 2150)])
+@pytest.mark.parametrize("n_leaves", [50, 400])
+def test_the_size_grows_with_the_leaves(n_leaves, n_classes, a_leaf):
+    page = pictured(n_leaves, labels=[f"class {k}" for k in range(n_classes)]).to_html()
+    assert len(page.encode("utf-8")) < 60_000 + a_leaf * n_leaves
 
 
 def test_readable_without_a_script(plain):

@@ -36,28 +36,25 @@ def page_data(view: TreeView, missing: bool) -> dict[str, Any]:
     inner = sorted((node for node in view.nodes if node.test >= 0), key=lambda node: node.depth)
     columns = list(dict.fromkeys(int(view.words.columns[node.test]) for node in inner))
     field_of = {column: i for i, column in enumerate(columns)}
-    intervals: dict[tuple[float, ...], int] = {}
-    nodes = []
+    # An interval depends on the rows, those of the class, and its rho: many are the same.
+    rho = view.rho.tolist()
+    like = [rho.index(value) for value in rho]
+    intervals: dict[str, list[float]] = {}
+    nodes: list[dict[str, Any]] = []
     for node in view.nodes:
-        ends = [tuple(round(end, _DIGITS) for end in pair) for pair in node.interval.tolist()]
-        asked = None
-        if node.test >= 0:
+        counts = node.counts.tolist()
+        for count, first, pair in zip(counts, like, node.interval.tolist(), strict=True):
+            intervals[f"{node.n},{count},{first}"] = [round(end, _DIGITS) for end in pair]
+        nodes.append({"counts": counts})
+        if node.test >= 0:  # the table of rules has those of the leaves
             column = int(view.words.columns[node.test])
             asked = {"field": field_of[column], **_question(schema[column], tests[node.test])}
-        nodes.append(
-            {
-                "children": node.children,
-                "test": asked,
-                "rule": node.rule if node.children else None,  # the table of rules has the rest
-                "counts": node.counts.tolist(),
-                "intervals": [intervals.setdefault(pair, len(intervals)) for pair in ends],
-            }
-        )
+            nodes[-1] |= {"children": node.children, "test": asked, "rule": node.rule}
     return {
         "nodes": nodes,
         "order": view.order,
-        "intervals": list(intervals),
-        "rho": view.rho.tolist(),
+        "intervals": intervals,
+        "rho": rho,
         "classes": view.classes,
         "colours": view.colours,
         "size": {

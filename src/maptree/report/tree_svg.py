@@ -36,8 +36,8 @@ def _edge(view: TreeView, places: Places, number: int) -> str:
     """Draw the way to a node; the page's script computes the same curve."""
     parent = view.nodes[number].parent
     x, y = places.x[parent] + places.box, places.y[parent] + at.BOX_HEIGHT / 2
-    end_y, bend = places.y[number] + at.BOX_HEIGHT / 2, x + at.COLUMN_GAP * 0.4
-    curve = f"M{x:g} {y:g}C{bend:g} {y:g} {x:g} {end_y:g} {bend:g} {end_y:g}H{places.x[number]:g}"
+    down, bend = places.y[number] - places.y[parent], at.COLUMN_GAP * 0.4
+    curve = f"M{x:g} {y:g}c{bend:g} 0 0 {down:g} {bend:g} {down:g}H{places.x[number]:g}"
     return f'<path data-e="{number}" d="{curve}"/>'
 
 

@@ -157,8 +157,7 @@ def _rules(view: TreeView) -> str:
 
 def _tag(view: TreeView, k: int) -> str:
     """Return a class with its colour."""
-    swatch = f'<span class="swatch k{view.colours[k]}"></span>'
-    return f'<span class="tag">{swatch}<bdi>{text(view.classes[k])}</bdi></span>'
+    return f'<i class="k{view.colours[k]}"></i><bdi>{text(view.classes[k])}</bdi>'
 
 
 def _search(classifier: Any) -> str:

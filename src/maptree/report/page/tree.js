@@ -36,10 +36,11 @@ const total = (numbers) => numbers.reduce((sum, number) => sum + number, 0);
 
 // The classes at a node with their probabilities, posterior means, and intervals; the likeliest first.
 function estimates(data, node) {
-  const { counts, intervals } = data.nodes[node];
-  const all = total(counts) + total(data.rho);
+  const { counts } = data.nodes[node];
+  const rows = total(counts);
+  const all = rows + total(data.rho);
   const known = data.classes.map((name, k) => {
-    const [low, high] = data.intervals[intervals[k]];
+    const [low, high] = data.intervals[`${rows},${counts[k]},${data.rho.indexOf(data.rho[k])}`];
     return { k, name, mean: (counts[k] + data.rho[k]) / all, low, high };
   });
   return known.sort((a, b) => b.mean - a.mean || a.k - b.k);
@@ -185,7 +186,7 @@ class TreeWidget {
     if (this.room() < least) {
       let level = 2;
       foldFrom(level);
-      while (this.room() >= least) foldFrom(++level);
+      while (this.room() >= least && this.folded.size) foldFrom(++level);
       if (level > 2) foldFrom(level - 1);
     }
     this.fit(least);
