@@ -135,6 +135,29 @@ def test_the_search_and_its_title():
     saved(ax)
 
 
+@pytest.mark.parametrize(("rows", "size"), [(1, (2, 1.5)), (2, (8, 5)), (1, (7, 3.6)), (3, (4, 4))])
+@pytest.mark.parametrize("proved", [False, True])
+def test_title_and_legend_of_the_search_fit_their_axes(rows, size, proved):
+    model = MAPTreeClassifier().fit([[0], [1]] * 9, [0, 1] * 9) if proved else pictured(3)
+    figure, axes = plt.subplots(rows, rows, figsize=size, squeeze=False)
+    ax = plot_search(model, ax=axes[0, 0])
+    figure.canvas.draw()
+    room = ax.get_window_extent()
+    if ax.get_title():
+        title = ax.title.get_window_extent()
+        assert room.x0 - 1 <= title.x0
+        assert title.x1 <= room.x1 + 1
+    legend = ax.get_legend()
+    assert (legend is None) == (size[0] < 5)
+    if legend is not None:
+        box = legend.get_window_extent()
+        assert room.x0 <= box.x0
+        assert box.x1 <= room.x1
+        assert room.y0 <= box.y0
+        assert box.y1 <= room.y1
+    assert ax.get_title() or rows == 3
+
+
 @pytest.mark.parametrize("trace", [None, "empty"])
 def test_without_a_trace_there_is_the_end(trace):
     model = pictured(3)

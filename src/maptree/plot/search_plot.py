@@ -8,13 +8,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from maptree.drawing.colours import PALETTE
 from maptree.drawing.search_view import headline, seconds_text, view_search
+from maptree.plot.lettering import Lettering
 from maptree.plot.pyplot import import_pyplot
+
+# In points. A legend in a smaller Axes would cover what it explains.
+_LEGEND_WIDTH, _LEGEND_HEIGHT = 160.0, 100.0
+_TITLE_SIZE = 10.0
 
 
 def plot_search(classifier: Any, ax: Any = None) -> Any:
     """Draw the log posterior of the best tree, and the bound on every tree's, against time.
 
-    The gap between the two is shaded, and the title says what is proved. Time is on a logarithmic
+    The gap between the two is shaded, and the title says what is proved. In a small ``ax`` the
+    title is short and there is no legend. Time is on a logarithmic
     scale where it spans more than a factor of 30. A sampler has no bound, so there is none. A
     classifier without a trace shows how its search ended.
 
@@ -71,9 +77,20 @@ def plot_search(classifier: Any, ax: Any = None) -> Any:
     ax.margins(x=0.02, y=0.08)
     ax.grid(alpha=0.25)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(loc="best", frameon=False)
+    extent, points = ax.get_window_extent(), 72 / ax.figure.dpi
+    width, height = extent.width * points, extent.height * points
+    if width >= _LEGEND_WIDTH and height >= _LEGEND_HEIGHT:
+        ax.legend(loc="best", frameon=False)
     certificate = getattr(classifier, "certificate_", None)
     if certificate is not None:
-        title = f"{headline(certificate)} ({seconds_text(certificate.seconds)})"
-        ax.set_title(title.replace(", and", ",\nand"), fontsize="medium")
+        ax.set_title(_title(certificate, width), fontsize=_TITLE_SIZE)
     return ax
+
+
+def _title(certificate: Any, room: float) -> str:
+    """Return the most that can be said in so many points; nothing if there is no room at all."""
+    words, took = headline(certificate), seconds_text(certificate.seconds)
+    short = "Proved" if certificate.optimal else f"Gap {certificate.gap:.1f} nats"
+    titles = f"{words} ({took})".replace(", and", ",\nand"), f"{short} ({took})", short
+    wide = Lettering(_TITLE_SIZE).width
+    return next((title for title in titles if max(map(wide, title.split("\n"))) <= room), "")
