@@ -106,7 +106,8 @@ test-threads: build/threads/.built
 fuzz: build/debug/.built
 	build/debug/fuzz --traces tests/traces
 
-lint: $(VENV)/.lint $(VENV)/.built
+# mypy follows imports into the optional packages, which are among those of the tests.
+lint: $(VENV)/.lint $(VENV)/.test $(VENV)/.built
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
