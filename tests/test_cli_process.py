@@ -147,6 +147,8 @@ def spawn(*arguments, columns=80):
         timeout=90,
         encoding="utf-8",
         env=environment(TERM="xterm-256color"),
+        # What is started in the background ignores Ctrl-C, and so do its children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     return pexpect, child
 
