@@ -97,6 +97,16 @@ class Column:
             tests.append(Test("missing"))
         return tuple(tests)
 
+    def categories_at_most(self, test: Test) -> tuple[Category, ...]:
+        """Return the categories of an ordered column for which the answer is yes.
+
+        >>> size = Column("size", "ordered", "enum", thresholds=(1,), categories=("s", "m", "l"))
+        >>> size.categories_at_most(size.tests[0])
+        ('s', 'm')
+        """
+        assert isinstance(test.value, int)
+        return self.categories[: test.value + 1]
+
 
 def columns_of_tests(schema: tuple[Column, ...]) -> list[int]:
     """Return the column of every test."""

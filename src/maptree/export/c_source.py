@@ -102,8 +102,8 @@ def _condition(column: Column, test: Test, given: Input) -> str:
             given.type
         ]
     if given.type == "text":
-        count = int(test.value) + 1 if column.kind == "ordered" else 0  # type: ignore[arg-type]
-        values = column.categories[:count] if count else (test.value,)
+        ordered = column.kind == "ordered"
+        values = column.categories_at_most(test) if ordered else (test.value,)
         equal = " || ".join(f"strcmp({x}, {c_text(str(value))}) == 0" for value in values)
         return f"{x} != NULL && ({equal})" if len(values) > 1 else f"{x} != NULL && {equal}"
     bound = given.bound(column, test, "C")

@@ -54,8 +54,7 @@ def _test(column: Column, test: Test) -> dict[str, Any]:
     if test.asks == "equals":
         return {"operator": "=", "value": _number(test.value)}
     if column.kind == "ordered":
-        count = int(test.value) + 1  # type: ignore[arg-type]
-        return {"operator": "in", "value": [_number(c) for c in column.categories[:count]]}
+        return {"operator": "in", "value": [_number(c) for c in column.categories_at_most(test)]}
     if test.value == math.inf:
         return {"operator": "<", "value": _number(test.value)}
     return {"operator": "<=", "value": _threshold(column, test.value)}

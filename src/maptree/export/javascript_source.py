@@ -98,7 +98,7 @@ def _condition(column: Column, test: Test) -> str:
     if column.kind == "boolean":  # true, 1 and 1n are equal to 1, but so is "1"
         return f'typeof {x} !== "string" && {x} == 1'
     if column.kind == "ordered":
-        listed = ", ".join(js_value(c) for c in column.categories[: int(value) + 1])  # type: ignore[arg-type]
+        listed = ", ".join(js_value(c) for c in column.categories_at_most(test))
         return f"[{listed}].includes({x})"
     if column.kind == "category":
         return f"{x} === {js_value(value)}"

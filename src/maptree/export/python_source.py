@@ -117,7 +117,7 @@ def _condition(column: Column, test: Test) -> str:
     if column.kind == "category":
         return f"{x} == {_constant(value)}"
     if column.kind == "ordered":
-        listed = [_constant(c) for c in column.categories[: int(value) + 1]]  # type: ignore[arg-type]
+        listed = [_constant(c) for c in column.categories_at_most(test)]
         return f"{x} in ({', '.join(listed)},)"
     if column.kind == "number":
         compare = "_below" if value == math.inf else "_at_most"

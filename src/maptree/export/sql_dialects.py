@@ -102,8 +102,7 @@ class Ansi:
         if column.kind in _COMPARED:
             return self.at_most(column, x, test.value)
         if column.kind == "ordered":
-            count = int(test.value) + 1  # type: ignore[arg-type]
-            return self.one_of(x, column.categories[:count])
+            return self.one_of(x, column.categories_at_most(test))
         if column.kind == "boolean" and not column.dtype and not self.boolean_is_number:
             x = f"CAST({x} AS INTEGER)"  # fitted without an encoder: it may be of either type
         return self.one_of(x, (test.value,))
