@@ -1,4 +1,4 @@
-"""What every test module shares: the benchmark files, and the tally of random cases."""
+"""What test modules share: benchmark files, a folder for commands, the tally of random cases."""
 
 from __future__ import annotations
 
@@ -39,6 +39,25 @@ def cp4im() -> Callable[[str], tuple[np.ndarray, np.ndarray]]:
 def _cp4im_folders() -> list[Path]:
     given = [Path(os.environ["MAPTREE_DATA"])] if os.environ.get("MAPTREE_DATA") else []
     return [*given, Path(__file__).resolve().parents[2] / "shared" / "data" / "cp4im"]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a table, where the commands run."""
+    from command import people, write_text
+
+    monkeypatch.chdir(tmp_path)
+    write_text(people(), tmp_path / "people.csv")
+    return tmp_path
+
+
+@pytest.fixture
+def fitted(here: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    """The same, with a model."""
+    from command import QUICK, call
+
+    assert call(capsys, "fit", "people.csv", "-t", "buys", *QUICK).code == 0
+    return here
 
 
 @pytest.fixture(scope="session")

@@ -6,18 +6,9 @@ import json
 
 import pytest
 
-from command import QUICK, call, people, widest, write_text
+from command import call, people, widest, write_text
 from maptree import load_model
 from maptree.cli.commands.export import FORMATS
-
-
-@pytest.fixture
-def fitted(tmp_path, monkeypatch, capsys):
-    """A folder with a table and a model, where the commands run."""
-    monkeypatch.chdir(tmp_path)
-    write_text(people(), tmp_path / "people.csv")
-    assert call(capsys, "fit", "people.csv", "-t", "buys", *QUICK).code == 0
-    return tmp_path
 
 
 def test_report(fitted, capsys):

@@ -1,0 +1,221 @@
+"""maptree fit: what it says and writes, options, held-out rows."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from command import QUICK, call, people, widest, write_text
+from maptree import load_model
+from maptree.cli.delimited import Dialect
+from maptree.cli.files import read_source
+from maptree.cli.target import known_labels, read_target
+from maptree.cli.words import size_words
+from maptree.scoring import score
+
+
+def test_fit_says_what_it_found(here, capsys):
+    told = call(capsys, "fit", "people.csv", "--target", "buys", *QUICK, "--drop", "zip,hours")
+    assert told.code == 0
+    assert told.err == ""
+    for part in (
+        "people.csv: 200 rows, 9 columns.",
+        "Target buys: no ",
+        "  zip: dropped",
+        "  id: 200 different values in 200 rows",
+        "  country: every value is DE",
+        "age <= 4",
+        "Certificate",
+        "the limit on expansions ended it",
+        "No rows were held out",
+        "Model written to people.model.json.",
+    ):
+        assert part in told.out
+    assert widest(told.out) <= 80
+    assert "\033" not in told.out
+    model = load_model("people.model.json")
+    assert model.training_.target == "buys"
+    names = model.feature_names_in_.tolist()
+    assert names == ["id", "age", "city", "joined", "member", "country"]
+    kinds = [column.kind for column in model.encoder_.schema_]
+    assert kinds == ["identifier", "number", "category", "date", "boolean", "constant"]
+    assert model.callback is None
+    assert model.max_expansions == 30
+
+
+def test_why_there_is_one_leaf_only(here, capsys):
+    (here / "chance.csv").write_text("x,y\n" + "1,a\n1,b\n2,a\n2,b\n" * 5)
+    for options, words in (
+        ([], "A single leaf: no test is worth a split."),
+        (["--max-depth", "0"], "A single leaf: no tree is more probable with --max-depth 0."),
+        (["--min-samples-leaf", "9"], "no tree is more probable with --min-samples-leaf 9."),
+    ):
+        told = call(capsys, "fit", "chance.csv", "-t", "y", "--alpha", ".1", *options)
+        assert words in told.out
+        constraint = f"with {' '.join(options)} is" if options else "tests is"
+        assert f"{constraint} more probable" in " ".join(told.out.split())
+    told = call(capsys, "show", "chance.model.json")
+    assert "with --min-samples-leaf 9 is more" in " ".join(told.out.split())
+    model = load_model("chance.model.json")
+    model.certificate_ = replace(model.certificate_, status="interrupted", optimal=False)
+    assert size_words(model) == "A single leaf: the search ended before it found a better tree."
+
+
+def test_parameters_reach_the_classifier(here, capsys):
+    options = "--alpha .9 --beta 1 --rho 1,2 --max-depth 2 --min-samples-leaf 5 --jobs 2"
+    told = call(
+        capsys, "fit", "people.csv", "-t", "buys", *options.split(), "--memory-limit", "1GiB",
+        "--time-limit", "2", "-m", "other.json",
+    )  # fmt: skip
+    assert told.code == 0
+    model = load_model("other.json")
+    expected = {
+        "alpha": 0.9, "beta": 1.0, "rho": [1.0, 2.0], "max_depth": 2, "min_samples_leaf": 5,
+        "n_jobs": 2, "memory_limit": "1GiB", "time_limit": 2.0, "max_expansions": None,
+    }  # fmt: skip
+    assert {name: model.get_params()[name] for name in expected} == expected
+
+
+def test_rows_without_a_target_are_left_out(here, capsys):
+    frame = people()
+    frame.loc[[3, 5, 7], "buys"] = "NA"
+    write_text(frame, here / "some.csv")
+    told = call(capsys, "fit", "some.csv", "-t", "buys", *QUICK)
+    assert "3 rows without a target are left out." in told.out
+    assert load_model("some.model.json").training_.rows == 197
+
+
+def test_decimal_commas_are_pointed_out(here, capsys):
+    rows = "".join(f'"{k},5";{k};"a,{k}";{"ny"[k % 2]}\n' for k in range(40))
+    (here / "commas.csv").write_text("price;whole;text;y\n" + rows)
+    told = call(capsys, "fit", "commas.csv", "-t", "y", *QUICK)
+    assert told.code == 0
+    said = " ".join(told.err.split())
+    assert said.startswith("Note: 'price' looks like decimal commas, and every number is read as")
+    assert "pass --decimal ," in said
+    told = call(capsys, "fit", "commas.csv", "-t", "y", *QUICK, "--json")
+    assert told.err == ""
+    assert "'price' looks like decimal commas" in json.loads(told.out)["notes"][0]
+    told = call(capsys, "fit", "commas.csv", "-t", "y", *QUICK, "--decimal", ",")
+    assert told.err == ""
+    assert call(capsys, "fit", "people.csv", "-t", "buys", *QUICK).err == ""
+
+
+def test_a_column_that_counts_the_rows_is_left_out(here, capsys):
+    frame = people().sort_values("buys")
+    write_text(frame.reset_index(drop=True), here / "indexed.csv", index=True)
+    told = call(capsys, "fit", "indexed.csv", "-t", "buys", *QUICK)
+    assert "column_1: no name in the header, and it only counts the rows" in told.out
+    assert "column_1" not in load_model("indexed.model.json").feature_names_in_
+
+
+@pytest.mark.parametrize("label", [["0", "1"], ["false", "true"], ["1.0", "2.0"], ["no", "yes"]])
+def test_labels_come_out_as_they_went_in(here, capsys, label):
+    frame = people()
+    frame["buys"] = np.where(frame["buys"] == "yes", label[1], label[0])
+    write_text(frame, here / "labels.csv")
+    assert call(capsys, "fit", "labels.csv", "-t", "buys", *QUICK).code == 0
+    told = call(capsys, "predict", "labels.model.json", "labels.csv")
+    predicted = pd.read_csv(io.StringIO(told.out), dtype=str)["prediction"]
+    assert set(predicted.str.lower()) == set(label)
+    told = call(capsys, "score", "labels.model.json", "labels.csv", "--json")
+    assert json.loads(told.out)["unknown"] == 0
+    right = (predicted.str.lower() == frame["buys"]).mean()
+    assert json.loads(told.out)["accuracy"] == pytest.approx(right)
+
+
+@pytest.mark.parametrize(
+    ("classes", "labels", "unknown"),
+    [
+        (["1.0", "2.0"], ["1", "2"], 0),
+        (["1", "2"], ["1.0", "2.00"], 0),
+        (["1.0", "2.5"], ["1", "2.50"], 0),
+        (["01067", "10115"], ["1067", "10115"], 1),
+        (["1.0", "x"], ["1", "x"], 1),
+    ],
+)
+def test_numbers_are_the_same_classes_however_they_are_written(here, classes, labels, unknown):
+    (here / "fit.csv").write_text("y\n" + "\n".join(classes * 2))
+    (here / "new.csv").write_text("y\n" + "\n".join(labels))
+    fitted_on = read_target(read_source("fit.csv", None, Dialect()), "y").labels
+    source = read_source("new.csv", None, Dialect())
+    codes, n_unknown = known_labels(source, "y", np.unique(fitted_on))
+    assert n_unknown == unknown
+    assert codes.tolist() == [-1 if unknown else 0, 1]
+
+
+def test_one_class_against_the_others(here, capsys):
+    told = call(capsys, "fit", "people.csv", "-t", "city", "--positive", "Oslo", *QUICK)
+    assert told.code == 0
+    assert load_model("people.model.json").classes_.tolist() == ["Oslo", "not Oslo"]
+    told = call(capsys, "score", "people.model.json", "people.csv", "--json")
+    document = json.loads(told.out)
+    assert document["unknown"] == 0
+    assert document["rows"] == 200
+
+
+@pytest.mark.parametrize("how", [["--test-fraction", "0.3"], ["--cv", "3"]])
+def test_held_out_scores(here, capsys, how):
+    told = call(capsys, "fit", "people.csv", "-t", "buys", *QUICK, *how, "--seed", "4")
+    assert told.code == 0
+    assert "Accuracy 0." in told.out
+    assert "Calibration" in told.out
+    assert widest(told.out) <= 80
+    training = load_model("people.model.json").training_
+    fraction = how[0] == "--test-fraction"
+    assert training.rows == (140 if fraction else 200)
+    assert training.held_out.rows == (60 if fraction else 200)
+    assert 0.7 < training.held_out.accuracy <= 1
+    assert "seed 4" in training.held_out.method
+    again = call(capsys, "fit", "people.csv", "-t", "buys", *QUICK, *how, "--seed", "4")
+    assert load_model("people.model.json").training_.held_out == training.held_out
+    # But for the seconds, which differ.
+    tails = [
+        [line for line in out.splitlines()[-12:] if " s, " not in line]
+        for out in (told.out, again.out)
+    ]
+    assert tails[0] == tails[1]
+
+
+def test_held_out_rows_of_a_rare_class(here, capsys):
+    frame = people()
+    frame.loc[0, "buys"] = "maybe"
+    write_text(frame, here / "rare.csv")
+    for how in (["--cv", "4"], ["--test-fraction", "0.2"], ["--cv", "200"]):
+        told = call(capsys, "fit", "rare.csv", "-t", "buys", "--max-expansions", "1", *how)
+        assert told.code == 0
+    told = call(capsys, "fit", "rare.csv", "-t", "buys", "--cv", "201")
+    assert told.code == 1
+    assert "there are 200 rows" in told.err
+
+
+def test_scores_are_what_scikit_learn_says():
+    from sklearn.metrics import accuracy_score, confusion_matrix, log_loss
+
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 3, 500)
+    probabilities = rng.dirichlet([1, 2, 3], 500)
+    scores = score(probabilities, labels)
+    predicted = probabilities.argmax(axis=1)
+    assert scores.accuracy == accuracy_score(labels, predicted)
+    assert scores.log_loss == pytest.approx(log_loss(labels, probabilities))
+    np.testing.assert_array_equal(scores.confusion[:3], confusion_matrix(labels, predicted))
+    confidence, right = probabilities.max(axis=1), predicted == labels
+    bins = pd.cut(confidence, np.linspace(0, 1, 11), right=False)
+    frame = pd.DataFrame({"bin": bins, "p": confidence, "right": right})
+    error = sum(
+        len(part) * abs(part["p"].mean() - part["right"].mean())
+        for _, part in frame.groupby("bin", observed=True)
+    )
+    assert scores.calibration_error == pytest.approx(error / 500)
+    assert sum(b.rows for b in scores.bins) == 500
+    unknown = score(probabilities, np.where(labels == 2, -1, labels))
+    assert unknown.unknown == (labels == 2).sum()
+    known = labels != 2
+    given = probabilities[known, labels[known]]
+    assert unknown.log_loss == pytest.approx(-np.log(given).mean())

@@ -1,0 +1,160 @@
+"""Output for machines, and what users get wrong."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from command import QUICK, call, widest
+from maptree.cli.app import make_app
+
+# JSON
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["fit", "people.csv", "-t", "buys", *QUICK, "--cv", "2"],
+        ["fit", "people.csv", "-t", "buys", *QUICK, "--test-fraction", ".2"],
+        ["predict", "people.model.json", "people.csv", "--proba"],
+        ["predict", "people.model.json", "people.csv", "-o", "out.csv"],
+        ["score", "people.model.json", "people.csv"],
+        ["show", "people.model.json"],
+    ],
+)
+def test_one_json_document(fitted, capsys, arguments):
+    told = call(capsys, *arguments, "--json")
+    assert told.code == 0
+    assert told.err == ""
+    document = json.loads(told.out)
+    assert document["command"] == arguments[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["fit", "nowhere.csv", "-t", "y"], 1),
+        (["fit", "people.csv", "-t", "nothing"], 1),
+        (["fit", "people.csv"], 2),
+        (["fit", "people.csv", "-t", "buys", "--alpha", "7"], 2),
+        (["show", "people.csv"], 1),
+        (["dance"], 2),
+    ],
+)
+def test_errors_are_one_json_document_too(here, capsys, arguments, code):
+    told = call(capsys, *arguments, "--json")
+    assert told.code == code
+    assert told.err == ""
+    error = json.loads(told.out)["error"]
+    assert error["code"] == code
+    assert error["message"]
+
+
+# Mistakes
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        ("-t Buys", 1, "no column 'Buys'. Did you mean 'buys'?"),
+        ("-t income", 1, "no column 'income'. There are: 'id', 'age'"),
+        ("-t age", 1, "looks like a measurement"),
+        ("-t hours", 1, "looks like a measurement"),
+        ("-t id", 1, "200 classes in 200 rows"),
+        ("-t country", 1, "one class only, 'DE'"),
+        ("-t buys --drop nothing", 1, "no column 'nothing'"),
+        ("-t buys --drop id,age,hours,city,zip,joined,member,country", 1, "no column beside"),
+        ("-t buys --positive Yes", 1, "Did you mean 'yes'?"),
+        ("-t buys --test-fraction 0.001", 1, "leaves none"),
+        ("-t buys --test-fraction 1.5", 2, "no part of the rows"),
+        ("-t buys --cv 1", 2, "pass 2 folds or more"),
+        ("-t buys --cv x", 2, "--cv"),
+        ("-t buys --cv 3 --test-fraction .2", 2, "exclude each other"),
+        ("-t buys --time-limit soon", 2, "--time-limit soon"),
+        ("-t buys --time-limit 0", 2, "--time-limit 0"),
+        ("-t buys --memory-limit lots", 2, "--memory-limit 'lots'"),
+        ("-t buys --rho a,b", 2, "--rho a,b"),
+        ("-t buys --rho -1", 2, "--rho -1 is out of range: pass a number from 1e-9 to 1e8, or"),
+        ("-t buys --rho 1,nan", 2, "--rho 1,nan is out of range"),
+        ("-t buys --alpha 2", 2, "--alpha 2.0 is out of range: pass a number above 0"),
+        ("-t buys --drop id,buys", 2, "--drop buys is the target: drop other columns"),
+        ("-t buys --time-limit -1", 2, "--time-limit -1.0 leaves no time: pass seconds, a number"),
+        ("-t buys --time-limit inf", 2, "or none to search until the tree is proved"),
+        ("-t buys --memory-limit 0MB", 2, "no memory at all: pass a size such as 4GiB or 500MB."),
+        ("-t buys --max-expansions 0", 2, "pass a whole number of at least 1"),
+        ("-t buys --rho 1,2,3", 1, "rho has 3 values but there are 2 classes"),
+        ("-t buys --jobs 0", 2, "--jobs 0 runs nothing: pass a number of threads, or -1 for all"),
+        ("-t buys --max-depth -1", 2, "--max-depth -1"),
+        ("-t buys --seed -1", 2, "--seed -1"),
+        ("-t buys --model people.csv", 1, "is no model file"),
+        ("-t buys --model .", 1, "is a folder"),
+        ("-t buys --model nowhere/m.json", 1, "there is no folder"),
+        ("-t buys --format xml", 2, "--format xml"),
+        ("-t buys --delimiter ab", 2, "--delimiter ab"),
+        ("-t buys --decimal x", 2, "--decimal x"),
+        ("--target", 2, "--target"),
+        ("", 2, "--target"),
+        ("-t buys --colour red", 2, "--colour"),
+    ],
+)
+def test_mistakes(here, capsys, options, code, message):
+    before = (here / "people.csv").read_bytes()
+    told = call(capsys, "fit", "people.csv", *options.split())
+    assert told.code == code
+    assert message in " ".join(told.err.split())
+    assert told.out == ""
+    assert widest(told.err) <= 80
+    for word in ("Traceback", "None", "classes_", "n_jobs", "an int "):
+        assert word not in told.err
+    assert [p.name for p in here.iterdir()] == ["people.csv"]
+    assert (here / "people.csv").read_bytes() == before
+
+
+def test_labels_that_all_lack(here, capsys):
+    (here / "t.csv").write_text("a,b\n1,\n2,NA\n")
+    told = call(capsys, "fit", "t.csv", "-t", "b")
+    assert told.code == 1
+    assert "missing in every row" in told.err
+
+
+def test_ctrl_c_outside_of_the_search(here, capsys, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("maptree.cli.files.read_source", interrupt)
+    told = call(capsys, "fit", "people.csv", "-t", "buys")
+    assert (told.code, told.out, told.err) == (130, "", "maptree: Interrupted.\n")
+    told = call(capsys, "fit", "people.csv", "-t", "buys", "--json")
+    assert (told.code, told.err) == (130, "")
+    assert json.loads(told.out) == {"error": {"code": 130, "message": "Interrupted."}}
+
+
+def test_a_fault_asks_for_a_report(here, capsys, monkeypatch):
+    def fail(*_, **__):
+        raise RuntimeError("the moon is in the way")
+
+    monkeypatch.setattr("maptree.cli.files.read_source", fail)
+    told = call(capsys, "fit", "people.csv", "-t", "buys")
+    assert told.code == 4
+    assert "RuntimeError: the moon is in the way" in told.err
+    assert "Please report it" in " ".join(told.err.split())
+
+
+def test_every_command_has_an_example_in_its_help(capsys):
+    names = [command.name for command in make_app().registered_commands]
+    assert names == ["fit", "predict", "score", "show", "report", "export", "demo"]
+    for name in names:
+        told = call(capsys, name, "--help")
+        assert told.code == 0
+        assert f"maptree {name}" in told.out.split("Example:")[1]
+        assert widest(told.out) <= 80
+    told = call(capsys, "--help")
+    for code in ("0 done", "1 a file", "2 wrong options", "3 a package", "130 stopped", "141 the"):
+        assert code in " ".join(told.out.split())
+
+
+def test_version(capsys):
+    import maptree
+
+    assert call(capsys, "--version").out == f"maptree {maptree.__version__}\n"
