@@ -10,7 +10,7 @@ import pytest
 
 import maptree.estimator
 from maptree import MAPTreeClassifier
-from maptree.encoding import table_pass
+from maptree.encoding import choosing
 from maptree.estimator import TimeLimitWarning
 from measured import MEMORY, fit_in_time, printed
 from samples import HARD, hard
@@ -68,13 +68,13 @@ def test_columns_that_time_does_not_reach(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 50))
     y = X[:, 0] > 0
-    choose = table_pass.choose_column
+    choose = choosing.choose_column
 
     def slow(*arguments):
         time.sleep(0.02)
         return choose(*arguments)
 
-    monkeypatch.setattr(table_pass, "choose_column", slow)
+    monkeypatch.setattr(choosing, "choose_column", slow)
     started = time.perf_counter()
     with pytest.warns(TimeLimitWarning, match="of 50 columns got no tests"):
         model = MAPTreeClassifier(time_limit=0.5).fit(X, y)

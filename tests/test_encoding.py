@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from maptree import BinaryEncoder
-from maptree.encoding.thresholds import choose_gaps, place_cuts
+from maptree.encoding.thresholds import choose_gaps, float_thresholds
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 columns = st.lists(
@@ -22,9 +22,9 @@ columns = st.lists(
 )
 
 
-def choose_cuts(values, codes, weights, limit):
+def chosen_thresholds(values, codes, weights, limit):
     gaps = choose_gaps(values, codes, weights, limit)
-    return place_cuts(gaps.low, gaps.high)
+    return float_thresholds(gaps.low, gaps.high)
 
 
 def names(encoder):
@@ -42,20 +42,20 @@ def unpack(packed, n_rows):
 @given(columns)
 def test_thresholds_part_every_pair_of_neighbouring_values(values):
     column = np.array(values)
-    cuts = choose_cuts(column, None, None, limit=10**6)
+    thresholds = chosen_thresholds(column, None, None, limit=10**6)
     distinct = np.unique(column)
-    assert len(cuts) == len(distinct) - 1
-    assert (distinct[:-1] <= cuts).all()
-    assert (cuts < distinct[1:]).all()
+    assert len(thresholds) == len(distinct) - 1
+    assert (distinct[:-1] <= thresholds).all()
+    assert (thresholds < distinct[1:]).all()
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.integers(-1000, 1000), min_size=2, unique=True))
 def test_thresholds_of_whole_numbers_are_halfway(values):
     distinct = np.sort(np.array(values, dtype=float))
-    cuts = choose_cuts(distinct, None, None, limit=10**6)
+    thresholds = chosen_thresholds(distinct, None, None, limit=10**6)
     # Within a hundredth of the gap where the middle of a wide gap has more digits than that.
-    off = np.abs(cuts - (distinct[:-1] + distinct[1:]) / 2)
+    off = np.abs(thresholds - (distinct[:-1] + distinct[1:]) / 2)
     assert (off <= 0.01 * np.diff(distinct)).all()
     assert (off[np.diff(distinct) < 25] == 0).all()
 
@@ -100,7 +100,7 @@ def test_types_of_numbers(dtype):
     assert encoder.transform(X).tolist() == [[1, 1, 1], [0, 0, 1], [0, 1, 0]]
 
 
-# Which cuts
+# Which thresholds
 
 
 def test_no_cut_between_values_pure_in_one_class():
@@ -118,7 +118,7 @@ def test_no_cut_between_values_pure_in_one_class():
     st.lists(st.tuples(st.integers(0, 12), st.integers(0, 2)), min_size=1, max_size=40),
     st.integers(1, 12),
 )
-def test_cuts_against_a_plain_loop(rows, limit):
+def test_thresholds_against_a_plain_loop(rows, limit):
     values = np.array([float(v) + 2 for v, _ in rows])
     codes = np.array([c for _, c in rows], dtype=np.int32)
     distinct = sorted(set(values))
@@ -127,26 +127,26 @@ def test_cuts_against_a_plain_loop(rows, limit):
         a, b = set(codes[values == low]), set(codes[values == high])
         if not (a == b and len(a) == 1):
             useful.append((low + high) / 2)
-    cuts = choose_cuts(values, codes, None, limit)
-    assert set(cuts) <= set(useful)
-    assert len(cuts) == min(limit, len(useful))
-    assert (np.diff(cuts) > 0).all()
+    thresholds = chosen_thresholds(values, codes, None, limit)
+    assert set(thresholds) <= set(useful)
+    assert len(thresholds) == min(limit, len(useful))
+    assert (np.diff(thresholds) > 0).all()
 
 
-def test_too_many_cuts_are_thinned_by_quantile():
+def test_too_many_thresholds_are_thinned_by_quantile():
     X = np.arange(1700.0).reshape(-1, 1)
-    cuts = BinaryEncoder().fit(X).test_thresholds_
-    assert np.diff(cuts, prepend=-0.5, append=1699.5).tolist() == [100.0] * 17
+    thresholds = BinaryEncoder().fit(X).test_thresholds_
+    assert np.diff(thresholds, prepend=-0.5, append=1699.5).tolist() == [100.0] * 17
     assert len(BinaryEncoder(max_thresholds=3).fit(X).test_thresholds_) == 3
 
 
-def test_a_heavy_value_does_not_use_up_the_cuts():
+def test_a_heavy_value_does_not_use_up_the_thresholds():
     for heavy in (-1.0, 1000.0, 500.5):
         X = np.concatenate([np.arange(160.0) * 6, np.full(5000, heavy)]).reshape(-1, 1)
-        cuts = BinaryEncoder().fit(X).test_thresholds_
-        assert len(cuts) == 16
+        thresholds = BinaryEncoder().fit(X).test_thresholds_
+        assert len(thresholds) == 16
         light = np.arange(160.0) * 6
-        groups = np.diff(np.searchsorted(light, cuts), prepend=0, append=160)
+        groups = np.diff(np.searchsorted(light, thresholds), prepend=0, append=160)
         assert groups.max() <= 12
 
 

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maptree import BinaryEncoder
-from maptree.encoding.cuts import cut_days, cut_numbers, cut_times
+from maptree.encoding.thresholds import day_threshold, exact_threshold, time_threshold
 from maptree.tables.clock import (
     DAY,
     date_text,
@@ -99,25 +99,25 @@ def test_exact_cuts_part_their_values(pair):
     low, high = sorted(pair)
     if low == high:
         return
-    cut = cut_numbers(low, high)
-    assert low <= cut < high
+    threshold = exact_threshold(low, high)
+    assert low <= threshold < high
     gap, middle = Fraction(high) - Fraction(low), (Fraction(low) + Fraction(high)) / 2
     if not (isinstance(low, int) and isinstance(high, int) and gap < 100):
-        assert abs(Fraction(cut) - middle) <= gap / 100
+        assert abs(Fraction(threshold) - middle) <= gap / 100
 
 
 def test_exact_cuts_beside_infinities():
     infinity = math.inf
-    assert cut_numbers(-infinity, infinity) == 0
-    assert cut_numbers(-infinity, Decimal(1)) == -infinity
-    assert cut_numbers(10**30, infinity) == infinity  # that is: less than infinity
+    assert exact_threshold(-infinity, infinity) == 0
+    assert exact_threshold(-infinity, Decimal(1)) == -infinity
+    assert exact_threshold(10**30, infinity) == infinity  # that is: less than infinity
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.integers(-(2**62), 2**62), st.integers(1, 2**62))
 def test_cuts_of_times(low, gap):
-    assert low <= cut_times(low, low + gap) < low + gap
-    assert low <= cut_days(low, low + gap) < low + gap
+    assert low <= time_threshold(low, low + gap) < low + gap
+    assert low <= day_threshold(low, low + gap) < low + gap
 
 
 # Types that change between fit and transform
@@ -192,8 +192,8 @@ def test_decimals_are_cut_and_compared_as_decimals():
 def test_float32_against_thresholds_of_float64():
     column = np.array([0.1, 0.2, 0.3])
     encoder = BinaryEncoder().fit(column[:, np.newaxis])
-    for cut in encoder.test_thresholds_:
-        near = np.float32(cut)
+    for threshold in encoder.test_thresholds_:
+        near = np.float32(threshold)
         edge = np.array(
             [np.nextafter(near, np.float32(0)), near, np.nextafter(near, np.float32(1))]
         )

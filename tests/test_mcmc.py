@@ -64,7 +64,7 @@ def test_chains_start_from_a_given_tree(encoder):
 
 
 def test_the_tests_of_a_fitted_classifier_are_looked_up():
-    """Cuts are made where the class changes, so other labels give the same cut another number."""
+    """Thresholds lie where the class changes, so other labels give the same one another number."""
     X = np.repeat(np.arange(6.0), 8)[:, np.newaxis]
     few, many = X[:, 0] > 2, (X[:, 0] > 2) ^ (np.arange(48) % 8 == 0)
     one = MAPTreeClassifier().fit(X, few)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from maptree import MCMCTreeClassifier, SamplerProgress, SMCTreeClassifier, estimator
-from maptree.encoding import table_pass
+from maptree.encoding import choosing
 from samples import hard
 from test_control import Terminal, interrupt
 
@@ -97,13 +97,13 @@ def test_preparation_counts_towards_the_limit(name, monkeypatch):
 def test_columns_that_time_does_not_reach(name, monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 50))
-    choose = table_pass.choose_column
+    choose = choosing.choose_column
 
     def slow(*arguments):
         time.sleep(0.02)
         return choose(*arguments)
 
-    monkeypatch.setattr(table_pass, "choose_column", slow)
+    monkeypatch.setattr(choosing, "choose_column", slow)
     with pytest.warns(estimator.TimeLimitWarning, match="of 50 columns got no tests"):
         model = short(name, time_limit=0.5).fit(X, X[:, 0] > 0)
     assert model.status_ == "time_limit"

@@ -196,7 +196,7 @@ def test_ordered_categories_are_cut_by_their_order():
     sizes = ["small", "medium", "very large", "small"]
     frame = pd.DataFrame({"size": pd.Categorical(sizes, SIZES, ordered=True)})
     encoder = BinaryEncoder().fit(frame)
-    # Nothing large was seen: the cut is halfway.
+    # Nothing large was seen: the threshold is halfway.
     assert encoder.get_feature_names_out().tolist() == ["size = small", "size <= large"]
     assert encoder.transform(frame).tolist() == [[1, 1], [0, 1], [0, 0], [1, 1]]
     words = encoder.words()

@@ -17,10 +17,10 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from maptree import _core
 from maptree.class_weight import refuse_class_weight
-from maptree.encoding.answers import Answers
+from maptree.encoding.answering import Answers
+from maptree.encoding.choosing import binary_schema
 from maptree.encoding.encoder import BinaryEncoder, warn_of_identifiers
 from maptree.encoding.schema import Column
-from maptree.encoding.table_pass import binary_schema
 from maptree.encoding.wording import TestWords
 from maptree.limits import whole_number
 from maptree.prior import read_alpha, read_beta, read_prior

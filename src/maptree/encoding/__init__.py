@@ -1,7 +1,9 @@
-"""From the columns of a table to binary tests, and from tests to words.
+"""From the columns of a table to binary tests.
 
-``encoder`` holds the transformer. Fitting it makes a pass over the table (``table_pass``) that
-chooses the tests of each column (``choosing``: ``cut_points`` or ``categories``) and keeps them as
-a ``schema``. ``asking`` answers them for other tables, ``wording`` says them, ``schema_json``
-stores them.
+- ``schema``: columns and their tests, as values; ``schema_json`` writes and reads them.
+- ``choosing``: which tests a column gets; ``thresholds``: those of a column whose values have an
+  order.
+- ``answering``: the answers of a table's rows to the tests.
+- ``encoder``: ``BinaryEncoder``, which puts these together.
+- ``wording``, ``value_text``, ``report``: tests, values and columns in words.
 """

@@ -1,19 +1,30 @@
-"""Which tests to make of a column."""
+"""Which tests a column gets, and one pass over a table that gives every column its tests."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maptree.encoding.categories import Chosen, choose_categories
-from maptree.encoding.cut_points import CutPoints, choose_cut_points
+from maptree.encoding.answering import prepare
 from maptree.encoding.schema import Column
+from maptree.encoding.thresholds import ChosenThresholds, choose_thresholds
 from maptree.encoding.value_text import category_text
+from maptree.tables.binary import is_binary
 from maptree.tables.clock import is_zone
 from maptree.tables.labels import Codes
-from maptree.tables.values import Values
+from maptree.tables.table import Table
+from maptree.tables.values import Category, Values
+
+# Text is taken for an identifier if it has more distinct values than this, and more than one for
+# every two rows: a test of a value would be about a row or two.
+_FEW_CATEGORIES = 10
+# How many values of an identifier are examined to see whether they read as numbers.
+_SAMPLE = 100
 
 
 @dataclass(frozen=True)
@@ -32,69 +43,221 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Most:
-    """Most tests of a column: thresholds, and categories."""
+class MaxTests:
+    """The largest number of tests of a column: thresholds, and categories."""
 
     thresholds: int
     categories: int
 
 
-def choose_column(name: str, values: Values, rows: Rows, most: Most) -> Column:
+class TablePass:
+    """The tests of a table's columns, and with ``pack`` their packed answers."""
+
+    def __init__(self, table: Table, rows: Rows, limits: MaxTests, pack: bool) -> None:
+        self.table = table
+        self.rows = rows
+        self.limits = limits
+        self.pack = pack
+        self.columns: list[Column] = []
+        self.packed: list[NDArray[np.uint8]] = []  # of each column
+        self.binary = True  # all columns so far are 0/1
+
+    @property
+    def schema(self) -> tuple[Column, ...]:
+        """The columns with their tests."""
+        return tuple(self.columns)
+
+    def run(self, deadline: float = np.inf) -> None:
+        """Read the columns one after the other, until the deadline."""
+        for j in range(self.table.n_columns):
+            name = column_name(self.table, j)
+            if j > 0 and time.perf_counter() > deadline:
+                self._leave_binary()
+                note = "no time to read it: no test"
+                self.columns.append(Column(name, "unread", "", note=note))
+                continue
+            values = self.table.read(j)
+            if self.binary and not is_binary(values):
+                self._leave_binary()
+            if self.binary:
+                column = binary_column(name, values)
+            else:
+                column = choose_column(name, values, self.rows, self.limits)
+            self._append(column, values, self.table.label(j))
+
+    def _append(self, column: Column, values: Values, where: str) -> None:
+        self.columns.append(column)
+        if self.pack and column.tests:
+            self.packed.append(prepare(column, values, where).pack())
+        elif self.pack:
+            self.packed.append(np.empty((0, -(-len(values) // 8)), dtype=np.uint8))
+
+    def _leave_binary(self) -> None:
+        """Take back the tests of constant columns, which only a table of 0 and 1 has."""
+        if not self.binary:
+            return
+        self.binary = False
+        for j, column in enumerate(self.columns):
+            values = self.table.read(j)
+            self.columns[j] = choose_column(column.name, values, self.rows, self.limits)
+            if self.pack and not self.columns[j].tests:
+                self.packed[j] = self.packed[j][:0]
+
+
+def column_name(table: Table, column: int) -> str:
+    """Return the name of a column, or x0, x1, ... where the table has no names."""
+    return f"x{column}" if table.names is None else str(table.names[column])
+
+
+# Columns of a 0/1 table
+
+
+def binary_schema(table: Table) -> tuple[Column, ...]:
+    """Return the columns of a table that is 0/1 throughout."""
+    return tuple(
+        binary_column(column_name(table, j), table.read(j)) for j in range(table.n_columns)
+    )
+
+
+def binary_column(name: str, values: Values) -> Column:
+    """Return a column of a 0/1 table: one test, whatever its values."""
+    flags = values.kind == "boolean"
+    return Column(name, "boolean", values.dtype, categories=(False, True) if flags else (0, 1))
+
+
+# Columns of any other table
+
+
+def choose_column(name: str, values: Values, rows: Rows, limits: MaxTests) -> Column:
     """Choose the tests of a column.
 
     >>> values = Values("number", "int64", np.array([30, 45, 46]))
     >>> rows = Rows(np.array([0, 0, 1], np.uint8))
-    >>> choose_column("age", values, rows, Most(16, 32)).thresholds
+    >>> choose_column("age", values, rows, MaxTests(16, 32)).thresholds
     (45.5,)
     """
     counted = None if rows.weights is None or rows.weights.all() else rows.weights > 0
-    there = values.present(counted)
+    present = values.present(counted)
     n_counted = len(values) if counted is None else int(np.count_nonzero(counted))
-    n_there = len(values) if there is None else int(np.count_nonzero(there))
+    n_present = len(values) if present is None else int(np.count_nonzero(present))
     # A zone without a name that others could look up, such as tzlocal(), is written as UTC.
     zone = values.zone if values.zone is None or is_zone(values.zone) else "UTC"
     column = Column(name, values.kind, values.dtype, zone=zone)
-    if n_there == 0:
+    if n_present == 0:
         return replace(column, kind="constant", zone=None, note="every value is missing: no test")
-    column = replace(column, has_missing=n_there < n_counted)
-    values, rows = values.keep(there), rows.keep(there)
+    column = replace(column, has_missing=n_present < n_counted)
+    values, rows = values.keep(present), rows.keep(present)
     if values.kind == "category":
-        chosen = choose_categories(values, rows.weights, most.categories)
+        chosen = choose_categories(values, rows.weights, limits.categories)
         return _with_categories(column, chosen)
     if values.kind == "boolean":
         if values.data.all() or not values.data.any():
             return _constant(column, str(bool(values.data[0])))
         return replace(column, categories=(False, True))
-    cuts = choose_cut_points(values, rows.codes, rows.weights, most.thresholds)
-    return _with_cuts(column, cuts)
+    thresholds = choose_thresholds(values, rows.codes, rows.weights, limits.thresholds)
+    return _with_thresholds(column, thresholds)
 
 
-def _with_categories(column: Column, chosen: Chosen) -> Column:
+def _with_categories(column: Column, chosen: ChosenCategories) -> Column:
     if len(chosen.categories) == 1 and chosen.n_seen == 1:
         return _constant(column, category_text(chosen.categories[0]))
     if chosen.identifier:
         what = f"{chosen.n_seen:,} different values in {chosen.n_rows:,} rows, like an identifier"
-        note = "; ".join(filter(None, (f"{what}: {_what_is_left(column)}", chosen.note)))
+        note = "; ".join(filter(None, (f"{what}: {_remaining_tests(column)}", chosen.note)))
         return replace(column, kind="identifier", note=note)
     return replace(column, categories=chosen.categories, note=chosen.note)
 
 
-def _with_cuts(column: Column, cuts: CutPoints) -> Column:
-    if cuts.only is not None:
-        return _constant(column, cuts.only)
+def _with_thresholds(column: Column, chosen: ChosenThresholds) -> Column:
+    if chosen.only is not None:
+        return _constant(column, chosen.only)
     return replace(
         column,
-        kind=cuts.kind,
-        thresholds=cuts.thresholds,
-        categories=cuts.categories,
-        note=cuts.note,
+        kind=chosen.kind,
+        thresholds=chosen.thresholds,
+        categories=chosen.categories,
+        note=chosen.note,
     )
 
 
 def _constant(column: Column, value: str) -> Column:
-    note = f"every value is {value}: {_what_is_left(column)}"
+    note = f"every value is {value}: {_remaining_tests(column)}"
     return replace(column, kind="constant", zone=None, note=note)
 
 
-def _what_is_left(column: Column) -> str:
+def _remaining_tests(column: Column) -> str:
     return "only a test for missing values" if column.has_missing else "no test"
+
+
+# Categories
+
+
+@dataclass(frozen=True)
+class ChosenCategories:
+    """The categories to test for, and what was seen."""
+
+    categories: tuple[Category, ...]  # in order
+    n_seen: int
+    n_rows: int
+    note: str = ""
+    identifier: bool = False
+
+
+def choose_categories(
+    values: Values, weights: NDArray[np.int64] | None, limit: int
+) -> ChosenCategories:
+    """Choose the categories to test for, in a column without missing values.
+
+    Of two, one: the second in order, as in no and yes. Of more than ``limit``, the most frequent;
+    of equally frequent ones the first in order.
+    """
+    counts = np.bincount(values.data, weights, minlength=len(values.categories))
+    seen = np.flatnonzero(counts)
+    n_seen, n_rows = len(seen), int(counts.sum())
+    if n_seen > max(_FEW_CATEGORIES, n_rows / 2):
+        note = _about_numbers(values.categories[:_SAMPLE])
+        return ChosenCategories((), n_seen, n_rows, note, identifier=True)
+    notes = []
+    if n_seen > limit:
+        notes.append(f"{limit:,} of {n_seen:,} categories, the most frequent")
+        least = np.partition(counts[seen], n_seen - limit)[n_seen - limit]
+        seen = seen[counts[seen] >= least]  # more than the limit if several are as frequent
+    pairs = [(-int(counts[i]), values.categories[int(i)]) for i in seen]
+    pairs.sort(key=lambda pair: (pair[0], _order(pair[1])))
+    categories = sorted((category for _, category in pairs[:limit]), key=_order)
+    if n_seen > 1 and (about := _about_numbers(categories)):
+        notes.append(about)
+    if n_seen == 2 and limit > 1:
+        notes.append(f"the other value is {category_text(categories.pop(0))}")
+    return ChosenCategories(tuple(categories), n_seen, n_rows, "; ".join(notes))
+
+
+def _order(category: Category) -> tuple[bool, Any]:
+    """Order numbers before text, which cannot be compared with them."""
+    return isinstance(category, str), category
+
+
+def _about_numbers(categories: Sequence[Category]) -> str:
+    """Return a note if text reads as numbers, or all of it but a word that may mean missing.
+
+    >>> _about_numbers(["1.5", "2", "?"])
+    'text that reads as numbers but for ?: convert it for thresholds, ? to missing if it means that'
+    """
+    words = [c for c in categories if not isinstance(c, str) or not _reads_as_number(c)]
+    if not words:
+        return "text that reads as numbers: convert it for thresholds"
+    if len(words) > 1 or len(categories) < 3:
+        return ""
+    word = category_text(words[0])
+    return (
+        f"text that reads as numbers but for {word}: convert it for thresholds, {word} to missing "
+        "if it means that"
+    )
+
+
+def _reads_as_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,4 +1,4 @@
-"""From the columns of a table to binary tests, and the words for them."""
+"""``BinaryEncoder``: the columns of a table as binary tests, and the words for them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,17 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from maptree import _core
-from maptree.encoding.answers import Answers
-from maptree.encoding.asking import Asked, ask, check_kind, fitting_kinds
-from maptree.encoding.choosing import Most, Rows
+from maptree.encoding.answering import (
+    Answers,
+    PreparedColumn,
+    accepted_kinds,
+    check_kind,
+    prepare,
+)
+from maptree.encoding.choosing import MaxTests, Rows, TablePass, binary_schema
 from maptree.encoding.report import report
 from maptree.encoding.schema import Column, columns_of_tests
 from maptree.encoding.schema_json import Encoded, read_encoded, write_encoded
-from maptree.encoding.table_pass import TablePass, binary_schema
 from maptree.encoding.wording import TestWords
 from maptree.limits import whole_number
 from maptree.tables.binary import (
@@ -39,7 +43,7 @@ _NOT_AS_FITTED = (
 
 
 class IdentifierWarning(UserWarning):
-    """A column looks like an identifier: nearly every row has a value of its own, so no test."""
+    """A column got no test: nearly every row has a value of its own, as in an identifier."""
 
 
 class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -51,10 +55,10 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     - **Numbers** become tests such as ``age <= 45.5``, with thresholds halfway between
       neighbouring distinct values (rounded to as few digits as keep them within a hundredth of
-      the gap from the middle). If labels are given, only cuts where the class can change are
-      kept: none between two values whose rows are all of one and the same class. If more than
-      ``max_thresholds`` cuts remain, they are chosen by quantile: those nearest to dividing the
-      rows into ``max_thresholds + 1`` even groups, the lower cut on ties. A value with more rows
+      the gap from the middle). If labels are given, only thresholds where the class can change
+      are kept: none between two values whose rows are all of one and the same class. If more
+      than ``max_thresholds`` remain, they are chosen by quantile: those nearest to dividing the
+      rows into ``max_thresholds + 1`` even groups, the lower one on ties. A value with more rows
       than an even group has a group of its own, and the others share the rest.
     - **Dates, times, durations** are treated as numbers, ``joined <= 2021-03-04``. A column of
       datetimes that are all at midnight is one of dates, and compared by day.
@@ -78,9 +82,9 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     max_thresholds : int, default=16
-        At most so many thresholds per column.
+        The largest number of thresholds per column.
     max_categories : int, default=32
-        At most so many tests for categories per column.
+        The largest number of tests for categories per column.
 
     Attributes
     ----------
@@ -90,7 +94,7 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     passthrough_ : bool
         True if the fitted table was 0/1 throughout.
     test_columns_ : int32 array (tests,)
-        The column that each test looks at.
+        The column that each test is about.
     test_thresholds_ : float64 array (tests,)
         The thresholds of numbers, rounded to floats; NaN for other tests.
     n_columns_read_ : int
@@ -122,7 +126,7 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def test_columns_(self) -> NDArray[np.int32]:
-        """The column that each test looks at."""
+        """The column that each test is about."""
         return np.array(columns_of_tests(self.schema_), dtype=np.int32)
 
     @property
@@ -150,7 +154,7 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X : array or data frame of shape (rows, columns)
             Numbers, booleans, text, categories, dates, times, durations, and missing values.
         y : array of shape (rows,), optional
-            Labels; with them, cuts that cannot separate classes are left out.
+            Labels; with them, thresholds that cannot separate classes are left out.
         sample_weight : array of shape (rows,), optional
             Whole numbers: how often each row counts.
         """
@@ -164,12 +168,12 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def fit_table(
         self, table: Table, codes: Codes | None, weights: NDArray[np.int64] | None
     ) -> Self:
-        """Choose the tests for a table that has been read already."""
-        most = self._most()
+        """Choose the tests for a table that has been validated already."""
+        limits = self._limits()
         if isinstance(table, Matrix) and is_binary_matrix(table):
             self._keep(table, binary_schema(table), passthrough=True)
             return self
-        chosen = TablePass(table, Rows(codes, weights), most, pack=False)
+        chosen = TablePass(table, Rows(codes, weights), limits, pack=False)
         chosen.run()
         self._keep(table, chosen.schema, chosen.binary)
         return self
@@ -185,18 +189,18 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Columns that are not reached before ``deadline`` (of ``time.perf_counter``) get no test.
         """
-        most = self._most()
+        limits = self._limits()
         packed = table.pack() if isinstance(table, Matrix) else None
         if packed is not None:
             self._keep(table, binary_schema(table), passthrough=True)
             return packed
-        chosen = TablePass(table, Rows(codes, weights), most, pack=True)
+        chosen = TablePass(table, Rows(codes, weights), limits, pack=True)
         chosen.run(deadline)
         self._keep(table, chosen.schema, chosen.binary)
         return pack_columns(table.n_rows, chosen.packed)
 
-    def _most(self) -> Most:
-        return Most(
+    def _limits(self) -> MaxTests:
+        return MaxTests(
             whole_number("max_thresholds", self.max_thresholds, least=1),
             whole_number("max_categories", self.max_categories, least=1),
         )
@@ -220,9 +224,9 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         for j, column in enumerate(self.schema_):
             if not column.tests:
                 continue
-            asked = self._ask(table, j, read)
+            prepared = self._prepare(table, j, read)
             for test in range(len(column.tests)):
-                answers[:, first + test] = asked.answer(test)
+                answers[:, first + test] = prepared.answer(test)
             first += len(column.tests)
         return answers
 
@@ -244,26 +248,26 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 packed = pack_columns(table.n_rows, list(binary_columns(table)))
             return packed.take()
         columns = [
-            self._ask(table, j, read).pack()
+            self._prepare(table, j, read).pack()
             for j, column in enumerate(self.schema_)
             if column.tests
         ]
         return pack_columns(table.n_rows, columns).take()
 
     def answers(self, table: Table) -> Answers:
-        """Check a table, and return what gives the answers of its rows."""
+        """Check a table, and return the answers of its rows."""
         return Answers(self.schema_, table, self.check_table(table))
 
-    def _ask(self, table: Table, column: int, read: dict[int, Values]) -> Asked:
+    def _prepare(self, table: Table, column: int, read: dict[int, Values]) -> PreparedColumn:
         values = read.pop(column) if column in read else table.read(column)
-        return ask(self.schema_[column], values, table.label(column))
+        return prepare(self.schema_[column], values, table.label(column))
 
     def check_table(self, table: Table) -> dict[int, Values]:
-        """Refuse columns that the fitted tests have no meaning for; return those that were read."""
+        """Refuse columns that the fitted tests do not apply to; return those that were read."""
         read = {}
         for j, column in enumerate(self.schema_):
-            # Of most columns the type tells that they fit, so that they need not be read.
-            if column.tests and table.kind(j) not in fitting_kinds(column):
+            # The type of most columns is enough to accept them, so they need not be read.
+            if column.tests and table.kind(j) not in accepted_kinds(column):
                 read[j] = table.read(j)
                 check_kind(column, read[j], table.label(j))
         if self.passthrough_:
@@ -271,7 +275,7 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return read
 
     def words(self, feature_names: ArrayLike | None = None) -> TestWords:
-        """Return what puts tests, and answers to several of them, into words.
+        """Return the words for tests, and for answers to several of them.
 
         >>> encoder = BinaryEncoder().fit([[20.0], [40.0], [60.0]])
         >>> encoder.words(["age"]).condition([(0, False), (1, True)])
@@ -341,7 +345,7 @@ def _as_float(value: Any) -> float:
 
 
 def warn_of_identifiers(schema: Sequence[Column], stacklevel: int = 3) -> None:
-    """Say which columns got no test because they look like identifiers."""
+    """Warn of columns that got no test because they look like identifiers."""
     found = [column for column in schema if column.kind == "identifier"]
     if found:
         listed = "; ".join(f"{column.name!r}: {column.note}" for column in found)

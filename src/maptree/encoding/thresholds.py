@@ -1,28 +1,134 @@
-"""Where to cut a column of numbers."""
+"""The thresholds of a column whose values have an order.
+
+``choose_gaps`` chooses gaps between neighbouring values. A threshold is then placed in each of
+them, near the middle and so that its text is short and exact: among floats (``float_thresholds``),
+among whole numbers beyond those that floats hold and decimal numbers (``exact_threshold``), days
+(``day_threshold``) and times (``time_threshold``).
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from maptree.encoding.schema import Column, Threshold
+from maptree.encoding.value_text import threshold_text
+from maptree.tables.clock import DAY, SECOND, zone_offset
 from maptree.tables.labels import Codes
+from maptree.tables.values import Category, Values
 
-# Up to so many classes, a look at all rows for each of them takes less time than it saves.
-_FEW = 16
+# Every whole number up to this one is a float, too.
+_FLOATS = 2**53
+# Fewer whole numbers than this may all differ without being identifiers.
+_FEW_NUMBERS = 20
+# With this many classes or fewer, a pass over all rows for each of them saves time in sorting.
+_FEW_CLASSES = 16
+# Nanoseconds in a day, an hour, a minute, a second, and so on down to one.
+_ROUND_TIMES = (DAY, 3_600 * SECOND, 60 * SECOND, SECOND, 10**6, 10**3, 1)
+
+
+@dataclass(frozen=True)
+class ChosenThresholds:
+    """The thresholds of a column, and what kind of column it turned out to be."""
+
+    kind: str
+    thresholds: tuple[Threshold, ...] = ()
+    categories: tuple[Category, ...] = ()
+    note: str = ""
+    only: str | None = None  # the text of the only value, in a constant column
+
+
+def choose_thresholds(
+    values: Values, codes: Codes | None, weights: NDArray[np.int64] | None, limit: int
+) -> ChosenThresholds:
+    """Choose at most ``limit`` thresholds for values of which none is missing.
+
+    >>> values = Values("number", "int64", np.array([30, 45, 46]))
+    >>> choose_thresholds(values, None, None, 16).thresholds
+    (37.5, 45.5)
+    """
+    values = _by_day(values)
+    data, distinct = np.ascontiguousarray(values.data), None
+    if data.dtype.kind == "O":
+        # No array type holds these numbers: gaps are chosen among their ranks.
+        distinct = sorted(set(data.tolist()))
+        rank = {value: i for i, value in enumerate(distinct)}
+        data = np.array([rank[value] for value in data.tolist()])
+    gaps = choose_gaps(data, codes, weights, limit)
+    low, high, ends = (
+        _exact(side, distinct, values.per_unit) for side in (gaps.low, gaps.high, gaps.ends)
+    )
+    categories = tuple(values.categories) if values.kind == "ordered" else ()
+    if gaps.n_values == 1:
+        column = Column("", values.kind, "", categories=categories, zone=values.zone)
+        return ChosenThresholds(values.kind, only=threshold_text(column, ends[0]))
+    if values.kind == "number" and gaps.n_values == 2 and ends == [0, 1]:
+        return ChosenThresholds("boolean", categories=(0, 1))
+    thresholds = _place(values, low, high)
+    return ChosenThresholds(values.kind, thresholds, categories, _note(values, gaps, weights))
+
+
+def _by_day(values: Values) -> Values:
+    """Turn datetimes without a time zone into dates, if all of them are at midnight."""
+    if values.kind != "datetime" or values.zone is not None:
+        return values
+    if (DAY * values.per_unit).denominator != 1:
+        return values  # a unit of which a day is no multiple, such as seven hours
+    day = int(DAY * values.per_unit)
+    if (values.data[:1000] % day).any():  # spares most columns a division of all rows
+        return values
+    days, rest = np.divmod(values.data, day)
+    if rest.any():
+        return values
+    return replace(values, kind="date", data=days, per_unit=Fraction(1))
+
+
+def _exact(side: NDArray[Any], distinct: list[Any] | None, per_unit: Fraction) -> list[Any]:
+    """Return values as Python numbers in their unit: ints, floats or Decimals."""
+    numbers: list[Any] = side.tolist()
+    if distinct is not None:
+        return [distinct[number] for number in numbers]
+    if per_unit == 1:
+        return numbers
+    if per_unit < 1:  # days, seconds and so on: whole nanoseconds
+        return [number * per_unit.denominator for number in numbers]
+    places = len(str(per_unit.numerator)) - 1
+    return [Decimal(f"{number}E-{places}") for number in numbers]
+
+
+def _note(values: Values, gaps: Gaps, weights: NDArray[np.int64] | None) -> str:
+    notes = []
+    if len(gaps.low) < gaps.n_useful:
+        notes.append(f"{len(gaps.low):,} of {gaps.n_useful:,} thresholds, by quantile")
+    if (
+        values.kind == "number"
+        and values.data.dtype.kind in "iu"
+        and weights is None
+        and gaps.n_values == len(values) >= _FEW_NUMBERS
+    ):
+        notes.append("every value differs: drop it if it is an identifier")
+    return "; ".join(notes)
+
+
+# Choosing gaps
 
 
 @dataclass(frozen=True)
 class Gaps:
-    """Gaps between neighbouring values of a column, to cut in."""
+    """Gaps between neighbouring values of a column, each to get a threshold."""
 
     low: NDArray[Any]  # the value below each chosen gap, in the type of the column
     high: NDArray[Any]  # the value above
     ends: NDArray[Any]  # the least and the greatest value of the column
     n_values: int  # distinct values
-    n_useful: int  # gaps where the class can change, of which some were chosen
+    n_useful: int  # gaps where the class can change, from which the chosen ones were taken
 
 
 def choose_gaps(
@@ -33,7 +139,7 @@ def choose_gaps(
 ) -> Gaps:
     """Choose at most ``limit`` gaps of a column without missing values.
 
-    See ``BinaryEncoder`` for which gaps are kept. Rows of weight 0 are not looked at.
+    See ``BinaryEncoder`` for which gaps are kept. Rows of weight 0 are ignored.
 
     >>> gaps = choose_gaps(np.array([3.0, 1.0, 2.0, 2.0]), None, None, 16)
     >>> gaps.low, gaps.high
@@ -46,11 +152,11 @@ def choose_gaps(
         values, weights = values[kept], weights[kept]
         codes = None if codes is None else codes[kept]
     ordered, codes, weights = _sort(values, codes, weights)
-    cuts = ordered[1:] != ordered[:-1]  # between a row and the next
-    n_values = int(np.count_nonzero(cuts)) + 1
+    gaps = ordered[1:] != ordered[:-1]  # between a row and the next
+    n_values = int(np.count_nonzero(gaps)) + 1
     if codes is not None:
-        cuts = _where_class_can_change(codes, cuts)
-    starts = np.flatnonzero(cuts) + 1  # the first row above each cut
+        gaps = _where_class_can_change(codes, gaps)
+    starts = np.flatnonzero(gaps) + 1  # the first row above each gap
     n_useful = len(starts)
     if n_useful > limit:
         below = starts if weights is None else np.cumsum(weights)[starts - 1]
@@ -69,7 +175,7 @@ def _sort(
     if codes is None and weights is None:
         return np.sort(values), None, None
     counts = np.zeros(0, dtype=np.intp) if codes is None else np.bincount(codes)
-    if codes is None or weights is not None or len(counts) > _FEW:
+    if codes is None or weights is not None or len(counts) > _FEW_CLASSES:
         order = np.argsort(values)
         by_value = None if codes is None else codes[order]
         return values[order], by_value, None if weights is None else weights[order]
@@ -86,29 +192,29 @@ def _sort(
     return runs[order], classes[order], None
 
 
-def _where_class_can_change(codes: Codes, cuts: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return the cuts without those whose neighbouring values are pure in one and the same class.
+def _where_class_can_change(codes: Codes, gaps: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return the gaps without those whose neighbouring values are pure in one and the same class.
 
-    Cutting inside a run of values that are pure in one class separates no classes that a cut at
-    an end of the run does not (Fayyad and Irani 1992), and would use up thresholds.
+    A threshold inside a run of values that are pure in one class separates no classes that a
+    threshold at an end of the run does not (Fayyad and Irani 1992), and would use up the limit.
     """
     changes = codes[1:] != codes[:-1]
-    useful: NDArray[np.bool_] = cuts & changes
-    # A value that is not pure has a change inside; the cuts on both sides of it are kept, too.
-    places = np.flatnonzero(cuts)
+    useful: NDArray[np.bool_] = gaps & changes
+    # A value that is not pure has a change inside; the gaps on both sides of it are kept, too.
+    places = np.flatnonzero(gaps)
     mixed = np.zeros(len(places) + 1, dtype=bool)  # by value
-    mixed[np.searchsorted(places, np.flatnonzero(changes & ~cuts))] = True
+    mixed[np.searchsorted(places, np.flatnonzero(changes & ~gaps))] = True
     useful[places[mixed[1:]]] = True
     useful[places[mixed[:-1]]] = True
     return useful
 
 
 def _by_quantile(below: NDArray[np.int64], total: int, limit: int) -> NDArray[np.intp]:
-    """Choose ``limit`` of the cuts so that the groups of rows between them are about even.
+    """Choose ``limit`` of the gaps so that the groups of rows between them are about even.
 
-    A stretch between two cuts that holds more than an even share is a group of its own, and the
-    other rows are shared out among the groups that are left, so that a column with one heavy
-    value still gets all its cuts where the other rows are.
+    A stretch between two gaps that holds more than an even share is a group of its own, and the
+    other rows are divided among the remaining groups, so that a column with one heavy value still
+    gets all its thresholds where the other rows are.
     """
     ends = np.concatenate([[0.0], below, [total]])
     stretches = ends[1:] - ends[:-1]
@@ -124,19 +230,36 @@ def _by_quantile(below: NDArray[np.int64], total: int, limit: int) -> NDArray[np
     targets = np.arange(1, groups) * share
     right = np.clip(np.searchsorted(levelled, targets), 1, len(levelled) - 1)
     nearest = np.where(targets - levelled[right - 1] <= levelled[right] - targets, right - 1, right)
-    # No stretch exceeds a share, so two targets meet at one cut only where they are equally near.
+    # No stretch exceeds a share, so two targets meet at one gap only where they are equally near.
     steps = np.arange(limit)
     distinct = np.maximum.accumulate(nearest - steps) + steps
     chosen: NDArray[np.intp] = np.minimum(distinct, len(below) - limit + steps)
     return chosen
 
 
-def place_cuts(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a threshold t with low <= t < high: the middle, in as few digits as are needed.
+# Placing a threshold in a gap
+
+
+def _place(values: Values, low: list[Any], high: list[Any]) -> tuple[Threshold, ...]:
+    pairs = zip(low, high, strict=True)
+    if values.kind == "number":
+        floats = all(isinstance(value, float) for value in low + high)
+        small = all(isinstance(value, int) and abs(value) <= _FLOATS for value in low + high)
+        if floats or small:
+            return tuple(float_thresholds(np.array(low, float), np.array(high, float)).tolist())
+        return tuple(exact_threshold(a, b) for a, b in pairs)
+    if values.kind in ("datetime", "time", "duration"):
+        offset = zone_offset(values.zone)
+        return tuple(time_threshold(a, b, offset) for a, b in pairs)
+    return tuple(day_threshold(a, b) for a, b in pairs)  # or a position among ordered categories
+
+
+def float_thresholds(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return thresholds t with low <= t < high: the middle, in as few digits as are needed.
 
     Below infinity it is infinity, which stands for the test "is less than infinity".
 
-    >>> place_cuts(np.array([45.0, 0.0]), np.array([46.0, 1 / 3]))
+    >>> float_thresholds(np.array([45.0, 0.0]), np.array([46.0, 1 / 3]))
     array([45.5  ,  0.167])
     """
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
@@ -154,7 +277,61 @@ def place_cuts(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[n
     threshold = np.where((low <= short) & (short < high), short, middle)
     # Between neighbouring floats the middle rounds to one of them; it must not be the upper one.
     result: NDArray[np.float64] = np.where((low <= threshold) & (threshold < high), threshold, low)
-    # Beside an infinity there is no middle: the infinity is cut off, and alone with the other the
-    # sign tells them apart.
+    # Beside an infinity there is no middle: the threshold separates the infinity from all other
+    # numbers, and the two infinities by their sign.
     result = np.where(np.isinf(high), np.where(np.isinf(low), 0.0, np.inf), result)
     return result + 0.0  # not -0.0
+
+
+def exact_threshold(low: Threshold, high: Threshold) -> Threshold:
+    """Return a threshold t with low <= t < high, near the middle and of few digits.
+
+    >>> exact_threshold(2**60, 2**60 + 1), exact_threshold(10**20, 3 * 10**20)
+    (1152921504606846976, 200000000000000000000)
+    >>> exact_threshold(Decimal("0.10"), Decimal("0.15"))
+    Decimal('0.125')
+    """
+    if low == float("-inf"):
+        return 0.0 if high == float("inf") else float("-inf")
+    if high == float("inf"):
+        return float("inf")
+    bottom, top = Fraction(low), Fraction(high)
+    gap, middle = top - bottom, (bottom + top) / 2
+    whole = isinstance(low, int) and isinstance(high, int)
+    # The first power of ten from above whose multiple nearest to the middle is near enough.
+    power = len(str(int(gap))) if gap >= 1 else 0
+    while True:
+        unit = Fraction(10) ** power
+        rounded = round(middle / unit) * unit
+        if abs(rounded - middle) <= gap / 100 and bottom <= rounded < top:
+            break
+        if whole and power == 0:
+            return math.floor(middle)
+        power -= 1
+    if rounded.denominator == 1:
+        return int(rounded)
+    digits = int(rounded / unit)
+    return Decimal(f"{digits}E{power}")
+
+
+def day_threshold(low: int, high: int) -> int:
+    """Return a day d with low <= d < high, in the middle."""
+    return low + (high - low) // 2
+
+
+def time_threshold(low: int, high: int, offset: Callable[[int], int] = lambda _: 0) -> int:
+    """Return a time t with low <= t < high, in nanoseconds, near the middle and round.
+
+    ``offset`` gives how far clocks are ahead of UTC, which decides what is round.
+
+    >>> hour = 3_600_000_000_000
+    >>> time_threshold(9 * hour + 1, 17 * hour + 5) / hour
+    13.0
+    """
+    gap, middle = high - low, low + (high - low) // 2
+    ahead = offset(middle)
+    for unit in _ROUND_TIMES:
+        rounded = (middle + ahead + unit // 2) // unit * unit - ahead
+        if 100 * abs(rounded - middle) <= gap and low <= rounded < high:
+            return rounded
+    return middle

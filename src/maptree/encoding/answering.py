@@ -1,18 +1,22 @@
-"""Asking a column of a table the tests of a fitted column."""
+"""The answers of a table's rows to the tests of a schema, and the leaves these lead to."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maptree.encoding.schema import Column, Test
+from maptree import _core
+from maptree.encoding.schema import Column, Test, columns_of_tests
 from maptree.tables.clock import DAY
 from maptree.tables.exact import exactly, floor_to
+from maptree.tables.table import Table
 from maptree.tables.values import Categories, Values
+from maptree.tree import Tree
 
 # Rows compared together: a whole number of bytes of packed answers, and few enough for the cache.
 _BLOCK = 1 << 15
@@ -20,7 +24,7 @@ _BLOCK = 1 << 15
 # Values, what is asked of them, the bound as an array of one value, and where values are missing.
 PlainTest = tuple[NDArray[Any], str, NDArray[Any], NDArray[np.bool_] | None]
 
-_WORDS = {
+_KIND_WORDS = {
     "number": "numbers",
     "boolean": "booleans",
     "category": "text or categories",
@@ -30,8 +34,8 @@ _WORDS = {
     "time": "times of day",
     "duration": "durations",
 }
-# By fitted kind, the kinds of values that its tests have a meaning for.
-_FITTING = {
+# For each fitted kind, the kinds of values that its tests apply to.
+_ACCEPTED = {
     "number": {"number", "boolean"},
     "boolean": {"number", "boolean"},
     "category": {"category", "ordered"},
@@ -44,8 +48,8 @@ _FITTING = {
 
 
 @dataclass(frozen=True)
-class Asked:
-    """Values that can be compared with the tests of a fitted column.
+class PreparedColumn:
+    """Values of a column, ready to be compared with the column's tests.
 
     A missing value answers no to every test but that for missing values, and so does a category
     that was not seen when the tests were chosen.
@@ -53,7 +57,7 @@ class Asked:
 
     values: Values
     tests: tuple[Test, ...]
-    # What values.data is compared with, for each test; None: every row answers no.
+    # For each test, what values.data is compared with; None: every row answers no.
     bounds: tuple[Any, ...]
 
     def answer(self, test: int, rows: NDArray[np.intp] | slice | None = None) -> NDArray[np.bool_]:
@@ -71,15 +75,15 @@ class Asked:
         return answers if missing is None else answers & ~missing
 
     def plain(self, test: int) -> PlainTest:
-        """Return one test of a column that does not hold objects, as the core asks it."""
+        """Return one test in the form that the core takes, for a column that holds no objects."""
         values, asks, bound = self.values, self.tests[test].asks, self.bounds[test]
         if asks == "missing" and values.missing is None and values.data.dtype.kind == "f":
             bound = np.nan
         elif asks == "missing" and values.missing is not None:
             return values.missing.view(np.uint8), "equals", np.ones(1, np.uint8), None
         elif bound is None:
-            nowhere = np.broadcast_to(np.uint8(0), len(values))
-            return nowhere, "equals", np.ones(1, np.uint8), None
+            zeros = np.broadcast_to(np.uint8(0), len(values))
+            return zeros, "equals", np.ones(1, np.uint8), None
         data = np.require(values.data, requirements="A")
         return data, asks, np.array([bound], dtype=data.dtype), values.missing
 
@@ -100,8 +104,8 @@ class Asked:
         kinds = {test.asks for test in self.tests[:plain]}
         data = self.values.data[rows]
         if data.dtype.kind == "O" or len(kinds) != 1 or None in self.bounds[:plain]:
-            alone = [self.answer(test, rows) for test in range(len(self.tests))]
-            return np.array(alone, dtype=bool).reshape(len(alone), len(data))
+            each = [self.answer(test, rows) for test in range(len(self.tests))]
+            return np.array(each, dtype=bool).reshape(len(each), len(data))
         # All at once: a table of many columns and few rows would spend its time in calls.
         bounds = np.array(self.bounds[:plain], dtype=data.dtype)[:, np.newaxis]
         answers = np.empty((len(self.tests), len(data)), dtype=bool)
@@ -114,15 +118,15 @@ class Asked:
         return answers
 
 
-def ask(column: Column, values: Values, where: str) -> Asked:
+def prepare(column: Column, values: Values, where: str) -> PreparedColumn:
     """Prepare values for the tests of a fitted column; ``where`` names the column in messages."""
     check_kind(column, values, where)
     kind = values.kind
     plain = [test.value for test in column.tests if test.asks != "missing"]
     if not plain or kind == "nothing":
-        return Asked(values, column.tests, (None,) * len(column.tests))
+        return PreparedColumn(values, column.tests, (None,) * len(column.tests))
     if column.kind in ("category", "ordered") and kind in ("category", "ordered"):
-        values, bounds = _ask_categories(column, values, plain)
+        values, bounds = _prepare_categories(column, values, plain)
     elif column.kind in ("boolean", "category"):
         values = _as_numbers(values)
         bounds = [_equal(values, value) for value in plain]
@@ -131,12 +135,12 @@ def ask(column: Column, values: Values, where: str) -> Asked:
         bounds = [_bound(column, values, threshold) for threshold in plain]
     if len(bounds) < len(column.tests):
         bounds.append(None)
-    return Asked(values, column.tests, tuple(bounds))
+    return PreparedColumn(values, column.tests, tuple(bounds))
 
 
-def fitting_kinds(column: Column) -> set[str]:
-    """Return the kinds of values that a fitted column's tests have a meaning for."""
-    kinds = set(_FITTING.get(column.kind, _WORDS)) | {"nothing"}
+def accepted_kinds(column: Column) -> set[str]:
+    """Return the kinds of values that a fitted column's tests apply to."""
+    kinds = set(_ACCEPTED.get(column.kind, _KIND_WORDS)) | {"nothing"}
     numbers = not any(isinstance(category, str) for category in column.categories)
     if column.kind == "category" and numbers:
         kinds |= {"number", "boolean"}
@@ -144,11 +148,11 @@ def fitting_kinds(column: Column) -> set[str]:
 
 
 def check_kind(column: Column, values: Values, where: str) -> None:
-    """Refuse values that a fitted column's tests have no meaning for."""
-    if values.kind not in fitting_kinds(column):
+    """Refuse values that a fitted column's tests do not apply to."""
+    if values.kind not in accepted_kinds(column):
         raise TypeError(
-            f"X holds {_WORDS[values.kind]} ({values.dtype}) in {where}{_example(values)}, but it "
-            f"held {_held(column)} ({column.dtype}) when fitted: pass the same kind as then."
+            f"X holds {_KIND_WORDS[values.kind]} ({values.dtype}) in {where}{_example(values)}, "
+            f"but it held {_held(column)} ({column.dtype}) when fitted: pass the same kind as then."
         )
     dates = {column.kind, values.kind} <= {"date", "datetime"}
     if dates and (column.zone is None) != (values.zone is None):
@@ -161,7 +165,7 @@ def check_kind(column: Column, values: Values, where: str) -> None:
 
 def _held(column: Column) -> str:
     numbers = column.kind == "boolean" and not isinstance(column.categories[0], bool)
-    return "0 and 1" if numbers else _WORDS[column.kind]
+    return "0 and 1" if numbers else _KIND_WORDS[column.kind]
 
 
 def _example(values: Values) -> str:
@@ -196,7 +200,7 @@ def _as_numbers(values: Values) -> Values:
     return _with_data(values, values.data.view(np.uint8))
 
 
-def _ask_categories(
+def _prepare_categories(
     column: Column, values: Values, plain: Sequence[Any]
 ) -> tuple[Values, list[Any]]:
     """Number the values by their positions among the fitted categories."""
@@ -228,3 +232,63 @@ def _answer_objects(
         else:
             answers[row] = value < bound if below_infinity else value <= bound
     return answers
+
+
+class Answers:
+    """The answers of a checked table. A column is read when a test first needs it.
+
+    ``read`` has the columns that have been read already.
+    """
+
+    def __init__(
+        self, schema: tuple[Column, ...], table: Table, read: Mapping[int, Values]
+    ) -> None:
+        self.n_rows = table.n_rows
+        self._schema = schema
+        self._table = table
+        self._read = read
+        self._columns = columns_of_tests(schema)
+        ends = accumulate(len(column.tests) for column in schema)
+        self._first = [end - len(column.tests) for end, column in zip(ends, schema, strict=True)]
+        self._prepared: dict[int, PreparedColumn] = {}
+
+    def __call__(self, test: int, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Return the answers of some rows to one test."""
+        column, number = self._column_of(test)
+        return column.answer(number, rows)
+
+    def leaves(self, tree: Tree) -> NDArray[np.intp]:
+        """Return the leaf of a tree over the tests that each row ends in."""
+        inner = tree.feature >= 0
+        used, position = np.unique(tree.feature[inner], return_inverse=True)
+        tests = [self._column_of(test) for test in used.tolist()]
+        if any(column.values.data.dtype.kind == "O" for column, _ in tests):
+            return tree.route(self.n_rows, self)  # the core does not take Python's numbers
+        feature = tree.feature.copy()
+        feature[inner] = position
+        plain = [column.plain(number) for column, number in tests]
+        leaves = _core.route(self.n_rows, feature, tree.left, tree.right, plain)
+        return leaves.astype(np.intp, copy=False)
+
+    def unforeseen(self, tree: Tree) -> NDArray[np.bool_]:
+        """Return the rows with a value that the rules of a tree do not mention.
+
+        It is missing in a column where none was at ``fit``, or an ordered category not seen then.
+        """
+        rows = np.zeros(self.n_rows, dtype=bool)
+        for test in np.unique(tree.feature[tree.feature >= 0]).tolist():
+            column, values = self._schema[self._columns[test]], self._column_of(test)[0].values
+            missing = values.is_missing()
+            if not column.has_missing:
+                rows |= missing
+            if column.kind == "ordered":
+                rows |= (values.data == len(column.categories)) & ~missing
+        return rows
+
+    def _column_of(self, test: int) -> tuple[PreparedColumn, int]:
+        """Return the column that a test is about, and the number of the test in that column."""
+        j = self._columns[test]
+        if j not in self._prepared:
+            values = self._read[j] if j in self._read else self._table.read(j)
+            self._prepared[j] = prepare(self._schema[j], values, self._table.label(j))
+        return self._prepared[j], test - self._first[j]
