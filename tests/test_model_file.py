@@ -289,7 +289,7 @@ EDITS = [
     (("training", "rows"), 61, "training.rows"),
     (("training", "date"), "yesterday", "training.date is 'yesterday'"),
     (("training", "target"), 3, "training.target is 3"),
-    (("training", "held_out"), {"accuracy": 2}, "lacks method"),
+    (("training", "held_out"), {"accuracy": 2}, "is missing method"),
     (("extra",), 1, "unknown extra"),
 ]
 

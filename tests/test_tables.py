@@ -23,7 +23,7 @@ from maptree import (
     MCMCTreeClassifier,
     SMCTreeClassifier,
 )
-from maptree.tables import series
+from maptree.tables import frames
 from samples import classifier, sampler
 from tables import SIZES, as_objects, tables
 
@@ -112,7 +112,7 @@ def test_containers_of_raw_tables(reference, kind):
 
 
 def test_polars_without_pyarrow(reference, monkeypatch):
-    monkeypatch.setattr(series, "_has_arrow", lambda: False)
+    monkeypatch.setattr(frames, "_has_arrow", lambda: False)
     sizes = pl.Series(["m", None, "s", "m", "l", "m"], dtype=pl.Enum(["s", "m", "l"]))
     plans = pl.Series(["a", None, "b", "a", "c", "b"], dtype=pl.Categorical)
     X = pl.DataFrame(RAW).with_columns(size=sizes, plan=plans)

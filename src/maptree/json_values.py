@@ -1,4 +1,4 @@
-"""Checking values that were read from JSON. ValueError says what is wrong, and where."""
+"""Checks of values that were read from JSON. The ValueError says what is wrong, and where."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ def fields(value: object, where: str, names: Sequence[str]) -> dict[str, Any]:
     """Return an object that has exactly these fields."""
     if not isinstance(value, dict):
         raise ValueError(f"{where} is {show(value)}: it must have the fields {', '.join(names)}.")
-    lacking = [name for name in names if name not in value]
+    missing = [name for name in names if name not in value]
     unknown = [str(name) for name in value if name not in names]
-    if lacking or unknown:
-        what = f"lacks {', '.join(lacking)}" if lacking else f"has unknown {', '.join(unknown)}"
+    if missing or unknown:
+        what = (
+            f"is missing {', '.join(missing)}" if missing else f"has unknown {', '.join(unknown)}"
+        )
         raise ValueError(f"{where} {what}: its fields are {', '.join(names)}.")
     return value
 
@@ -70,7 +72,7 @@ def number(value: object, where: str, least: float = -math.inf, most: float = ma
 
 
 def number_or_infinity(value: object, where: str) -> float:
-    """Return a number; infinities are the texts that ``write_number`` makes of them."""
+    """Return a number; infinities are written as text, as by ``write_number``."""
     if isinstance(value, str) and value in ("inf", "-inf"):
         return float(value)
     return number(value, where)
@@ -86,7 +88,7 @@ def write_number(value: float) -> float | str:
 
 
 def repeated(names: Iterable[str]) -> str | None:
-    """Return the first name that has been there before.
+    """Return the first name that occurs a second time.
 
     >>> repeated(["a", "b", "a"])
     'a'
@@ -100,8 +102,8 @@ def repeated(names: Iterable[str]) -> str | None:
 
 
 def show(value: object) -> str:
-    """Show a value in a message, cut short: a file may hold anything."""
+    """Show a value in a message, shortened: a file may hold anything."""
     if isinstance(value, int) and abs(value) >= 10**30:
         return "a number of more than 30 digits"  # Python does not write the longest ones
-    said = repr(value)
-    return said if len(said) <= 60 else f"{said[:57]}..."
+    written = repr(value)
+    return written if len(written) <= 60 else f"{written[:57]}..."

@@ -30,7 +30,7 @@ from maptree.tables.clock import (
 )
 from maptree.tables.values import Category
 
-# Comparisons are exact, so a decimal such as 1e999999999 would fill the memory by its digits.
+# Comparisons are exact, so a decimal such as 1e999999999 would fill memory with its digits.
 _MOST_DIGITS = 10_000
 
 _FIELDS = ("name", "kind", "dtype", "thresholds", "categories", "missing", "zone", "note")
@@ -97,7 +97,7 @@ def _read_column(values: object, where: str) -> Column:
     given = fields(values, where, _FIELDS)
     kind = text(given["kind"], f"{where}.kind")
     if kind not in KINDS:
-        raise ValueError(f"{where}.kind is {kind!r}: none of {', '.join(KINDS)}.")
+        raise ValueError(f"{where}.kind is {kind!r}: it must be one of {', '.join(KINDS)}.")
     zone = given["zone"]
     if zone is not None:
         text(zone, f"{where}.zone")
@@ -105,7 +105,7 @@ def _read_column(values: object, where: str) -> Column:
             raise ValueError(f"{where}.zone is {zone!r}, but only datetimes have a time zone.")
         if not is_zone(zone):
             raise ValueError(
-                f"{where}.zone is {show(zone)}, which is no time zone that this machine knows. "
+                f"{where}.zone is {show(zone)}, which is not a time zone that this machine knows. "
                 "If there is one of that name, pip install --upgrade tzdata."
             )
     column = Column(
@@ -123,13 +123,13 @@ def _read_column(values: object, where: str) -> Column:
 
 
 def _check_column(column: Column, where: str) -> None:
-    """State what holds between the parts of a column."""
+    """Check what must hold between the parts of a column."""
     kind, categories = column.kind, column.categories
     if column.thresholds and kind not in THRESHOLDS:
         raise ValueError(f"{where}.thresholds is not empty, but a {kind} column has none.")
     for low, high in pairwise(column.thresholds):
         if not low < high:
-            raise ValueError(f"{where}.thresholds do not rise: {low} comes before {high}.")
+            raise ValueError(f"{where}.thresholds do not increase: {low} comes before {high}.")
     if categories and kind not in ("category", "ordered", "boolean"):
         raise ValueError(f"{where}.categories is not empty, but a {kind} column has none.")
     if len(set(categories)) < len(categories):
@@ -142,8 +142,8 @@ def _check_column(column: Column, where: str) -> None:
         for position in column.thresholds:
             if not 0 <= position < len(categories) - 1:
                 raise ValueError(
-                    f"{where}.thresholds has {position}, which is no position before the last of "
-                    f"{len(categories)} categories."
+                    f"{where}.thresholds has {position}, which is not a position before the last "
+                    f"of {len(categories)} categories."
                 )
     if kind == "time" and not all(0 <= t < 86_400 * 10**9 for t in column.thresholds):
         raise ValueError(f"{where}.thresholds has a time outside of the day.")
@@ -176,13 +176,13 @@ def _read_number(value: object) -> Threshold:
         return value
     if isinstance(value, float) and math.isfinite(value):
         return value
-    raise ValueError(f"{show(value)} is no number")
+    raise ValueError(f"{show(value)} is not a number")
 
 
 def _read_position(value: object) -> int:
     if isinstance(value, int) and not isinstance(value, bool):
         return value
-    raise ValueError(f"{show(value)} is no whole number")
+    raise ValueError(f"{show(value)} is not a whole number")
 
 
 _WRITE: dict[str, Callable[[Any], Any]] = {
@@ -206,7 +206,7 @@ def _read_thresholds(values: object, kind: str, where: str) -> tuple[Threshold, 
         try:
             if kind in _READ_TEXT:
                 if not isinstance(value, str):
-                    raise ValueError(f"{show(value)} is no text")
+                    raise ValueError(f"{show(value)} is not text")
                 thresholds.append(_READ_TEXT[kind](value))
             else:
                 thresholds.append((_read_position if kind == "ordered" else _read_number)(value))
@@ -234,5 +234,5 @@ def _read_categories(values: object, where: str) -> tuple[Category, ...]:
         ):
             categories.append(value)
         else:
-            raise ValueError(f"{where}[{i}]: {show(value)} is no text, number or boolean.")
+            raise ValueError(f"{where}[{i}]: {show(value)} is not a text, number or boolean.")
     return tuple(categories)

@@ -1,6 +1,12 @@
-"""What users pass, read column by column: tables of any library, labels and weights.
+"""Reading what users pass: tables of any library, labels and weights.
 
-``read_table`` (``table``) hands out ``Values`` (``values``), one array a column, whatever the
-table was: an array or a list (``objects``), a data frame (``frames``, ``series``), a Parquet file
-(``parquet``), a 0/1 matrix (``binary``). Nothing here knows of tests or trees.
+``table.read_table`` opens a table, whose columns are read one at a time as ``Values`` (``values``):
+one array each, whatever the table was.
+
+- ``table``, ``objects``: arrays and lists; ``frames``: data frames; ``parquet``: Parquet files.
+- ``binary``: tables that are 0/1 throughout, which need no encoding.
+- ``labels``, ``weights``: y and ``sample_weight``.
+- ``clock``: dates and times as numbers and as text; ``exact``: comparing values with a number.
+
+Nothing here knows of tests or trees.
 """

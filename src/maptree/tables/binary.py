@@ -12,14 +12,14 @@ from maptree import _core
 from maptree.tables.table import Matrix, Table
 from maptree.tables.values import Values
 
-# Bytes of the table looked at together, so that checking takes no memory to speak of.
+# Bytes of the table checked together, so that checking takes next to no memory.
 _BLOCK = 1 << 18
 
 
 def first_not_binary(values: NDArray[Any], missing: bool = False) -> tuple[int, int] | None:
     """Return the row and column of the first value other than 0 and 1, or None.
 
-    With ``missing``, NaN is passed over.
+    With ``missing``, NaN is allowed.
 
     >>> first_not_binary(np.array([[0, 1], [1, 2]]))
     (1, 1)
@@ -49,25 +49,25 @@ def is_binary(values: Values) -> bool:
 
 
 def _first_bad(values: Values, missing: bool) -> int | None:
-    """Return the first row that is neither 0 nor 1, nor missing if that is passed over."""
-    holes = values.missing
+    """Return the first row that is neither 0 nor 1, nor missing where that is allowed."""
+    mask = values.missing
     if values.kind not in ("number", "boolean", "nothing"):
-        return 0 if holes is None or holes.all() else int(np.argmin(holes))
+        return 0 if mask is None or mask.all() else int(np.argmin(mask))
     for start in range(0, len(values), _BLOCK):
         block = values.data[start : start + _BLOCK]
         bad = (block != 0) & (block != int(values.per_unit))
         if missing:
             bad &= block == block
-        if holes is not None:
-            gap = holes[start : start + _BLOCK]
-            bad = bad & ~gap if missing else bad | gap
+        if mask is not None:
+            absent = mask[start : start + _BLOCK]
+            bad = bad & ~absent if missing else bad | absent
         if bad.any():
             return start + int(np.argmax(bad))
     return None
 
 
 def refuse_not_binary(table: Table, why: str, missing: bool = False) -> None:
-    """Refuse a table that is not 0/1 throughout; with ``missing``, holes are passed over."""
+    """Refuse a table that is not 0/1 throughout; with ``missing``, missing values are allowed."""
     if isinstance(table, Matrix) and table.masked is None:
         bad = first_not_binary(table.values, missing)
         if bad is not None:

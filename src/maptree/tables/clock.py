@@ -15,6 +15,9 @@ import numpy as np
 
 SECOND = 10**9
 DAY = 24 * 60 * 60 * SECOND
+# Nanoseconds in the units of numpy and arrow that have a fixed length.
+UNITS = {"W": 7 * DAY, "D": DAY, "h": 3600 * SECOND, "m": 60 * SECOND, "s": SECOND}
+UNITS |= {"ms": 10**6, "us": 10**3, "ns": 1}
 
 _OFFSET = re.compile(r"(?:UTC|GMT)?([+-])(\d\d):?(\d\d)")
 _TIME = re.compile(r"(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?")
@@ -33,7 +36,7 @@ def date_text(days: int) -> str:
 def read_date(text: str) -> int:
     """Read what ``date_text`` writes."""
     if not re.fullmatch(r"[+-]?\d{3,}-\d\d-\d\d", text):
-        raise ValueError(f"{text!r} is no date such as 2021-03-04")
+        raise ValueError(f"{text!r} is not a date such as 2021-03-04")
     return int(np.datetime64(text, "D").astype(np.int64))
 
 
@@ -54,10 +57,10 @@ def read_time(text: str) -> int:
     """Read what ``time_text`` writes."""
     match = _TIME.fullmatch(text)
     if match is None:
-        raise ValueError(f"{text!r} is no time of day such as 12:30:00")
+        raise ValueError(f"{text!r} is not a time of day such as 12:30:00")
     hours, minutes, seconds, fraction = match.groups(default="0")
     if int(hours) > 23 or int(minutes) > 59 or int(seconds) > 59:
-        raise ValueError(f"{text!r} is no time of day: hours end at 23, minutes and seconds at 59")
+        raise ValueError(f"{text!r} is not a time of day: the last one is 23:59:59")
     whole = int(hours) * 3600 + int(minutes) * 60 + int(seconds)
     return whole * SECOND + int(fraction.ljust(9, "0"))
 
@@ -81,7 +84,7 @@ def read_datetime(text: str) -> int:
     """Read what ``datetime_text`` writes without a time zone."""
     date, separator, time = text.replace("T", " ").partition(" ")
     if not separator:
-        raise ValueError(f"{text!r} is no point in time such as 2021-03-04T12:30:00")
+        raise ValueError(f"{text!r} is not a point in time such as 2021-03-04T12:30:00")
     return read_date(date) * DAY + read_time(time)
 
 
@@ -110,7 +113,7 @@ def read_duration(text: str) -> int:
     """Read what ``iso_duration`` writes."""
     match = _DURATION.fullmatch(text)
     if match is None:
-        raise ValueError(f"{text!r} is no duration such as PT9000S")
+        raise ValueError(f"{text!r} is not a duration such as PT9000S")
     sign, whole, fraction = match.groups(default="0")
     nanoseconds = int(whole) * SECOND + int(fraction.ljust(9, "0"))
     return -nanoseconds if sign == "-" else nanoseconds
@@ -161,7 +164,7 @@ def _zone(name: str) -> tzinfo | None:
 
 
 def _fraction_text(nanoseconds: int) -> str:
-    """Write what is less than a second in three, six or nine digits, or not at all."""
+    """Write the fraction of a second in three, six or nine digits; nothing for 0."""
     if nanoseconds == 0:
         return ""
     digits = f"{nanoseconds:09d}"

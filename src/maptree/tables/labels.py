@@ -15,7 +15,7 @@ from sklearn.utils.validation import column_or_1d
 # be a third of what the packed table takes.
 Codes = NDArray[np.uint8] | NDArray[np.int32]
 
-# Labels looked at together, so that reading them takes no memory to speak of.
+# Labels read together, so that reading them takes next to no memory.
 _BLOCK = 1 << 15
 
 
@@ -69,7 +69,7 @@ def _read_series(y: Any, n_rows: int) -> tuple[NDArray[Any], Codes] | None:
         return None
     import narwhals.stable.v2 as nw
 
-    from maptree.tables.series import read_series
+    from maptree.tables.frames import read_series
 
     series = nw.from_native(y, allow_series=True, pass_through=True)
     if not isinstance(series, nw.Series) or series.dtype not in (
@@ -127,8 +127,8 @@ def _as_column(y: Any, n_rows: int) -> NDArray[Any]:
             "y holds sequences of different lengths: pass one label per row."
         ) from None
     if isinstance(y, (list, tuple)) and labels.ndim == 1:
-        # Looked at as objects: numpy has turned [1, "a"] into words without a word, and whole
-        # numbers beyond 64 bits into rounded ones.
+        # Read as objects: numpy has silently turned [1, "a"] into text, and whole numbers beyond
+        # 64 bits into rounded ones.
         objects = np.empty(len(y), dtype=object)
         objects[:] = y
         plain = _plain(objects)
@@ -166,13 +166,13 @@ def _family(label: object) -> str:
 
 
 def _plain(labels: NDArray[np.object_]) -> NDArray[Any]:
-    """Turn an array of objects into numbers where it holds numbers; refuse mixtures and holes."""
+    """Turn objects that are numbers into an array of numbers; refuse mixed and missing labels."""
     first_row: dict[str, int] = {}
     for kind in dict.fromkeys(map(type, labels)):
         row = next(i for i, label in enumerate(labels) if type(label) is kind)
         first_row.setdefault(_family(labels[row]), row)
     missing = None
-    if first_row.keys() - {"str", "bool"}:  # a look at every label takes its time
+    if first_row.keys() - {"str", "bool"}:  # testing every label takes long
         missing = _first(labels, _is_missing)
     if missing is not None:
         raise ValueError(

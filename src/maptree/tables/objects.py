@@ -1,4 +1,4 @@
-"""A column of Python objects: what they are, and the array they become."""
+"""A column of Python objects, or of numpy's dates and durations, as values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maptree.tables.clock import DAY, SECOND
+from maptree.tables.clock import DAY, SECOND, UNITS
 from maptree.tables.values import Categories, Values, none_if_empty, nothing
 
 _EPOCH = dt.datetime(1970, 1, 1)
@@ -20,7 +20,7 @@ _EPOCH_UTC = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 # Names of the types of pandas' NA and NaT, which must be known without importing pandas.
 _MISSING_TYPES = ("NAType", "NaTType", "NoneType", "MaskedConstant")
-# Types with a value that stands for none.
+# Types with a value that stands for a missing one.
 _WITH_NAN = (float, np.floating, Decimal, np.datetime64, np.timedelta64)
 
 
@@ -36,42 +36,71 @@ def read_objects(
     >>> values.kind, values.data, list(values.categories)
     ('category', array([ 0, -1,  1], dtype=int32), ['red', 'blue'])
     """
-    holes = _holes(column.tolist())
+    missing = _find_missing(column.tolist())
     if masked is not None:
-        holes |= masked
-    there = np.flatnonzero(~holes)
-    if len(there) == 0:
+        missing |= masked
+    present = np.flatnonzero(~missing)
+    if len(present) == 0:
         return nothing(len(column), dtype)
-    objects = column[there].tolist()
+    objects = column[present].tolist()
     each = list(map(type, objects))
     families: dict[str, int] = {}  # and the first row of each
     for type_ in set(each):
-        row = int(there[each.index(type_)])
+        row = int(present[each.index(type_)])
         family = _family(column[row])
         families[family] = min(families.get(family, row), row)
     family = _common(families, column, where)
-    missing = none_if_empty(holes)
     if family == "text":
-        return _text(objects, there, len(column), missing, dtype)
+        return _text(objects, present, missing, dtype)
     data, per_unit, zone = _CONVERT[family](objects, where)
-    if missing is not None:
+    if len(present) < len(column):
         whole = np.zeros(len(column), dtype=data.dtype)
-        whole[there] = data
+        whole[present] = data
         if data.dtype.kind == "f":
-            whole[holes] = np.nan
+            whole[missing] = np.nan
         data = whole
     kind = family.removesuffix(" with a time zone")
-    return Values(kind, dtype, data, missing, per_unit, zone=zone)
+    return Values(kind, dtype, data, none_if_empty(missing), per_unit, zone=zone)
 
 
-def _holes(objects: list[Any]) -> NDArray[np.bool_]:
+def read_times(
+    data: NDArray[Any],
+    dtype: str,
+    where: str,
+    masked: NDArray[np.bool_] | None = None,
+    zone: str | None = None,
+) -> Values:
+    """Turn an array of numpy's dates or durations into values; ``where`` names it in messages.
+
+    >>> read_times(np.array(["2021-03-04", "NaT"], "M8[D]"), "date", "column 0").data[0]
+    np.int64(18690)
+    """
+    missing = np.isnat(data) if masked is None else np.isnat(data) | masked
+    unit, step = np.datetime_data(data.dtype)
+    kind = "datetime" if data.dtype.kind == "M" else "duration"
+    if kind == "datetime" and unit in ("Y", "M", "W"):
+        data, unit, step = data.astype("datetime64[D]"), "D", 1
+    whole = np.ascontiguousarray(data, dtype=data.dtype.newbyteorder("=")).view(np.int64)
+    if kind == "datetime" and unit == "D":
+        return Values("date", dtype, whole, none_if_empty(missing), Fraction(1, step))
+    if unit not in UNITS:
+        raise TypeError(
+            f"X holds times in units of {unit!r} in {where}: convert them to nanoseconds "
+            f"(astype('{data.dtype.kind}8[ns]'))."
+        )
+    per_unit = Fraction(1, step * UNITS[unit])
+    return Values(kind, dtype, whole, none_if_empty(missing), per_unit, zone=zone)
+
+
+def _find_missing(objects: list[Any]) -> NDArray[np.bool_]:
     each = list(map(type, objects))  # by C functions alone: several times as fast as a loop
     always = {t for t in set(each) if t.__name__ in _MISSING_TYPES}
-    holes = np.fromiter(map(always.__contains__, each), dtype=bool, count=len(each))
+    missing = np.fromiter(map(always.__contains__, each), dtype=bool, count=len(each))
     sometimes = tuple(t for t in set(each) if issubclass(t, _WITH_NAN))
     if sometimes:
-        holes |= np.fromiter((isinstance(v, sometimes) and _is_nan(v) for v in objects), dtype=bool)
-    return holes
+        nan = (isinstance(value, sometimes) and _is_nan(value) for value in objects)
+        missing |= np.fromiter(nan, dtype=bool, count=len(each))
+    return missing
 
 
 def _is_nan(value: Any) -> bool:
@@ -129,16 +158,15 @@ def _common(families: dict[str, int], column: NDArray[np.object_], where: str) -
 
 def _text(
     objects: list[Any],
-    there: NDArray[np.intp],
-    n_rows: int,
-    missing: NDArray[np.bool_] | None,
+    present: NDArray[np.intp],
+    missing: NDArray[np.bool_],
     dtype: str,
 ) -> Values:
     position = {text: i for i, text in enumerate(dict.fromkeys(objects))}
-    data = np.full(n_rows, -1, dtype=np.int32)
-    data[there] = np.fromiter(map(position.__getitem__, objects), np.int32, len(objects))
+    data = np.full(len(missing), -1, dtype=np.int32)
+    data[present] = np.fromiter(map(position.__getitem__, objects), np.int32, len(objects))
     categories = Categories.of([str(text) for text in position])
-    return Values("category", dtype, data, missing, categories=categories)
+    return Values("category", dtype, data, none_if_empty(missing), categories=categories)
 
 
 # Conversions return the array, how much of it makes a unit, and the time zone.
@@ -249,14 +277,10 @@ def _durations(objects: Sequence[Any], where: str) -> Converted:
     return *_whole(durations), None
 
 
-_UNITS = {"W": 7 * DAY, "D": DAY, "h": 3600 * SECOND, "m": 60 * SECOND, "s": SECOND}
-_UNITS |= {"ms": 10**6, "us": 10**3, "ns": 1}
-
-
 def _in_nanoseconds(count: int, unit: str, step: int) -> int:
-    if unit not in _UNITS:
+    if unit not in UNITS:
         raise TypeError(f"X has times in units of {unit!r}: convert them to nanoseconds ('ns').")
-    return count * step * _UNITS[unit]
+    return count * step * UNITS[unit]
 
 
 def _whole(nanoseconds: Sequence[int]) -> tuple[NDArray[np.int64], Fraction]:

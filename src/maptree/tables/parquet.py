@@ -76,7 +76,7 @@ class ParquetTable(Table):
         import narwhals.stable.v2 as nw
         import pyarrow
 
-        from maptree.tables.series import read_series
+        from maptree.tables.frames import read_series
 
         name = self.columns[column]
         series = nw.from_native(self._load(name), series_only=True)
@@ -89,7 +89,7 @@ class ParquetTable(Table):
         import narwhals.stable.v2 as nw
         import pyarrow
 
-        from maptree.tables.series import kind_of_type
+        from maptree.tables.frames import kind_of_type
 
         empty = pyarrow.chunked_array([], type=self._schema.field(self.columns[column]).type)
         return kind_of_type(nw.from_native(empty, series_only=True))

@@ -6,7 +6,6 @@ Whatever is wrong is reported with its row, its column by name, its value and a 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -15,18 +14,16 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
 from maptree import _core
-from maptree.tables.objects import read_objects
+from maptree.tables.objects import read_objects, read_times
 from maptree.tables.values import Values, none_if_empty
 
-# What scikit-learn says of a shape, and what to do about it.
+# A part of scikit-learn's message about a shape, and the remedy to add to it.
 _REMEDIES = {
     "Found array with dim": "Pass a table of rows and columns.",
     "0 sample(s)": "Pass at least one row.",
     "0 feature(s)": "Pass at least one column.",
 }
 _NATIVE = {np.dtype(kind) for kind in np.typecodes["AllInteger"] + "?fd"}
-# Nanoseconds, or days, in the units of numpy's dates.
-_UNITS = {"h": 3600 * 10**9, "m": 60 * 10**9, "s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 
 
 class Table(ABC):
@@ -88,36 +85,6 @@ class Objects(Table):
             return read_times(data, str(data.dtype), self.label(column), missing)
         objects = data.astype(object)
         return read_objects(objects, str(data.dtype), self.label(column), missing)
-
-
-def read_times(
-    data: NDArray[Any],
-    dtype: str,
-    where: str,
-    masked: NDArray[np.bool_] | None = None,
-    zone: str | None = None,
-) -> Values:
-    """Turn an array of numpy's dates or durations into values.
-
-    >>> read_times(np.array(["2021-03-04", "NaT"], "M8[D]"), "date", "column 0").data[0]
-    np.int64(18690)
-    """
-    missing = np.isnat(data) if masked is None else np.isnat(data) | masked
-    unit, step = np.datetime_data(data.dtype)
-    kind = "datetime" if data.dtype.kind == "M" else "duration"
-    if kind == "datetime" and unit in ("Y", "M", "W"):
-        data, unit, step = data.astype("datetime64[D]"), "D", 1
-    whole = np.ascontiguousarray(data, dtype=data.dtype.newbyteorder("=")).view(np.int64)
-    if kind == "datetime" and unit == "D":
-        return Values("date", dtype, whole, none_if_empty(missing), Fraction(1, step))
-    units = _UNITS | {"D": 24 * _UNITS["h"], "W": 7 * 24 * _UNITS["h"]}
-    if unit not in units:
-        raise TypeError(
-            f"X holds times in units of {unit!r} in {where}: convert them to nanoseconds "
-            f"(astype('{data.dtype.kind}8[ns]'))."
-        )
-    per_unit = Fraction(1, step * units[unit])
-    return Values(kind, dtype, whole, none_if_empty(missing), per_unit, zone=zone)
 
 
 def read_table(owner: Any, X: Any, *, reset: bool) -> Table:
@@ -183,13 +150,13 @@ def _validate(owner: Any, X: Any, reset: bool) -> NDArray[Any]:
 
 
 def _as_objects(X: Any) -> Any:
-    """Keep numpy from turning a list of numbers and words into words."""
+    """Keep numpy from turning a list of numbers and text into text."""
     if not isinstance(X, (list, tuple)):
         return X
     rows = [row for row in X if isinstance(row, (list, tuple))]
     regular = len(rows) == len(X) and len({len(row) for row in rows}) == 1
-    words = regular and any(isinstance(value, (str, bytes)) for row in rows for value in row)
-    return np.array(X, dtype=object) if words else X
+    text = regular and any(isinstance(value, (str, bytes)) for row in rows for value in row)
+    return np.array(X, dtype=object) if text else X
 
 
 def native(values: NDArray[Any]) -> NDArray[Any]:

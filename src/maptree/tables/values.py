@@ -56,7 +56,7 @@ class Categories(Sequence[Category]):
 
 
 def _plain(value: Any) -> Category:
-    """Return a category as a Python object; what is neither text nor a number by its text.
+    """Return a category as a Python object; one that is neither text nor a number as its text.
 
     That is how the intervals that ``pandas.cut`` makes become categories.
     """
@@ -106,8 +106,8 @@ class Values:
         if self.missing is not None:
             return self.missing
         if self.data.dtype.kind == "f":
-            holes: NDArray[np.bool_] = np.isnan(self.data)
-            return holes
+            nan: NDArray[np.bool_] = np.isnan(self.data)
+            return nan
         return np.zeros(len(self.data), dtype=bool)
 
     def present(self, counted: NDArray[np.bool_] | None = None) -> NDArray[np.bool_] | None:
@@ -116,8 +116,8 @@ class Values:
         if self.missing is not None:
             mask = ~self.missing
         elif self.data.dtype.kind == "f":
-            holes = np.isnan(self.data)
-            mask = ~holes if holes.any() else None
+            nan = np.isnan(self.data)
+            mask = ~nan if nan.any() else None
         if counted is None or mask is None:
             return counted if mask is None else mask
         return mask & counted

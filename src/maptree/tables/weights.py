@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from maptree.limits import total_weight
 
-# Weights looked at together, so that checking takes no memory to speak of.
+# Weights checked together, so that checking takes next to no memory.
 _BLOCK = 1 << 15
 
 
