@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import warnings
 
@@ -32,7 +31,7 @@ def chains(n_chains, n_draws, correlation, seed):
 CASES = [
     (n_chains, n_draws, correlation, rounded)
     for n_chains in (2, 3, 4)
-    for n_draws in (50, 101, 1000)
+    for n_draws in (8, 12, 14, 21, 50, 101, 1000)
     for correlation in (-0.7, 0.0, 0.5, 0.95)
     for rounded in (False, True)
 ]
@@ -79,19 +78,6 @@ def test_halves_of_one_chain_are_compared():
     assert diagnose(draws + np.linspace(0, 3, 1000)).r_hat > 1.05
 
 
-def test_with_and_without_arviz(arviz, monkeypatch):
-    draws = chains(4, 300, 0.6, seed=3)
-    with monkeypatch.context() as patched:
-        patched.setattr(arviz, "rhat", lambda given: 1.5)
-        patched.setattr(arviz, "ess", lambda given: 7)
-        assert (diagnose(draws).r_hat, diagnose(draws).ess) == (1.5, 7)
-    there = diagnose(draws)
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    absent = diagnose(draws)
-    assert (absent.r_hat, absent.ess) == (split_r_hat(draws), bulk_ess(draws))
-    assert str(absent) == str(there)
-
-
 def test_where_nothing_can_be_said():
     for draws in (np.zeros((4, 100)), np.arange(12.0).reshape(4, 3), np.zeros((1, 0))):
         found = diagnose(draws)
@@ -100,6 +86,20 @@ def test_where_nothing_can_be_said():
     stuck = diagnose(np.repeat([[0.0], [1.0]], 10, axis=1))
     assert math.isinf(stuck.r_hat)
     assert stuck.ess <= 5
+
+
+@pytest.mark.parametrize("n_draws", [4, 7, 50, 101])
+@pytest.mark.parametrize("n_chains", [2, 3, 4, 7])
+def test_chains_that_stand_still_in_other_places_never_mix(n_chains, n_draws):
+    places = np.random.default_rng(n_draws).normal(size=(n_chains, 1))
+    stuck = diagnose(np.repeat(places, n_draws, axis=1))
+    assert math.isinf(stuck.r_hat)
+
+
+def test_the_middle_draw_of_an_odd_number_belongs_to_no_half():
+    draws = np.zeros((2, 9))
+    draws[0, 4] = 1
+    assert math.isnan(diagnose(draws).r_hat)
 
 
 def test_what_cannot_be_told_is_said_in_words():

@@ -1,19 +1,15 @@
-"""Do Markov chains agree, and how many independent draws are theirs worth?
+"""Whether Markov chains agree, and how many independent draws theirs are worth.
 
 The rank-normalised split R-hat and the bulk effective sample size of Vehtari, Gelman, Simpson,
 Carpenter and Buerkner, "Rank-normalization, folding, and localization: an improved R-hat for
-assessing convergence of MCMC", Bayesian Analysis 16(2), 2021. Through arviz where that is
-installed; the functions of this module give the same numbers without it.
+assessing convergence of MCMC", Bayesian Analysis 16(2), 2021. The numbers are those of arviz, with
+which the tests compare them.
 """
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import math
-import warnings
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +23,7 @@ _FEWEST = 4  # draws of a chain: its halves need two each
 
 @dataclass(frozen=True)
 class Diagnostics:
-    """How far the chains of a sampler can be trusted, by one number that they all draw.
+    """How far the chains of a sampler can be trusted, judged by one number drawn with each tree.
 
     Attributes
     ----------
@@ -36,7 +32,8 @@ class Diagnostics:
         over time; above 1.01 they have not mixed. NaN if there are fewer than 4 draws or all are
         the same.
     ess : float
-        Bulk effective sample size: as many independent draws would tell as much. NaN as above.
+        Bulk effective sample size: the number of independent draws that would tell as much. NaN as
+        above.
     n_chains, n_draws : int
         The chains, and the draws of each.
 
@@ -65,22 +62,16 @@ class Diagnostics:
 def diagnose(draws: Draws) -> Diagnostics:
     """Return the diagnostics of (chains, draws)."""
     n_chains, n_draws = draws.shape
-    if n_draws < _FEWEST or np.ptp(draws) == 0:
+    if n_draws < _FEWEST or np.ptp(_halves(draws)) == 0:
         return Diagnostics(math.nan, math.nan, n_chains, n_draws)
-    # arviz says nothing about a single chain, whose halves can be compared all the same.
-    arviz = _arviz() if n_chains > 1 else None
-    if arviz is None:
-        return Diagnostics(split_r_hat(draws), bulk_ess(draws), n_chains, n_draws)
-    with np.errstate(divide="ignore", invalid="ignore"):  # chains that stand still
-        r_hat, ess = float(arviz.rhat(draws)), float(arviz.ess(draws))
-    if not np.ptp(draws, axis=1).any():
-        r_hat = math.inf  # of which rounding may leave a large number
-    return Diagnostics(r_hat, ess, n_chains, n_draws)
+    return Diagnostics(split_r_hat(draws), bulk_ess(draws), n_chains, n_draws)
 
 
 def split_r_hat(draws: Draws) -> float:
-    """Return the rank-normalised split R-hat: the larger of that of the draws, and that of their
-    distances from the median, which sees chains of one place but different widths.
+    """Return the rank-normalised split R-hat.
+
+    It is the larger of that of the draws, and that of their distances from the median, which
+    detects chains with the same location but different widths.
 
     >>> chains = np.random.default_rng(0).normal(size=(4, 500))
     >>> round(split_r_hat(chains), 3), round(split_r_hat(chains + [[0], [0], [0], [1]]), 3)
@@ -112,9 +103,11 @@ def bulk_ess(draws: Draws) -> float:
     pairs = correlation[: 2 * n_pairs].reshape(n_pairs, 2).sum(axis=1)
     stop = int(np.argmax(pairs <= 0)) if (pairs <= 0).any() else n_pairs - 1
     kept = np.minimum.accumulate(pairs[:stop])
-    time = -1.0 + 2.0 * kept.sum() + max(0.0, correlation[2 * stop])
+    # Of the next pair its first term alone; if the sum is negative, only where the term is not.
+    last = correlation[2 * stop] if pairs[stop] >= 0 else max(0.0, correlation[2 * stop])
+    time = -1.0 + 2.0 * kept.sum() + last
     size = n_chains * n
-    # Chains that swing to and fro are worth more than their number, but not without limit.
+    # Draws that alternate are worth more than their number, but not without limit.
     return float(size / max(time, 1.0 / math.log10(size)))
 
 
@@ -133,10 +126,10 @@ def _normal_scores(draws: Draws) -> Draws:
 
 def _r_hat(chains: Draws) -> float:
     n = chains.shape[1]
+    if not np.ptp(chains, axis=1).any():  # of whose variance rounding may leave something
+        return math.inf if np.ptp(chains) > 0 else math.nan
     within = chains.var(axis=1, ddof=1).mean()
     between = chains.mean(axis=1).var(ddof=1)
-    if within == 0:
-        return math.inf if between > 0 else math.nan
     return math.sqrt((n - 1) / n + between / within)
 
 
@@ -144,15 +137,6 @@ def _autocovariance(chains: Draws) -> Draws:
     """Return the autocovariance of each chain at all lags, by the Fourier transform."""
     n = chains.shape[1]
     centred = chains - chains.mean(axis=1, keepdims=True)
-    spectrum = np.fft.rfft(centred, n=2 * n)  # zeros behind, so that the ends do not meet
+    spectrum = np.fft.rfft(centred, n=2 * n)  # padded with zeros, so that the ends do not meet
     covariance: Draws = np.fft.irfft(np.abs(spectrum) ** 2, n=2 * n)[:, :n] / n
     return covariance
-
-
-def _arviz() -> Any:
-    """Return arviz, or None where it is not installed."""
-    if importlib.util.find_spec("arviz") is None:
-        return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # some versions announce their successor when imported
-        return importlib.import_module("arviz")

@@ -162,8 +162,8 @@ class MCMCTreeClassifier(SampledTreeClassifier[_core.McmcSamples]):
     def diagnostics(self) -> Diagnostics:
         """Return split R-hat and effective sample size of the log posterior of the kept samples.
 
-        Where a limit stopped some chains before others, up to the samples that all have. Through
-        arviz if that is installed; otherwise the same numbers are computed here.
+        Where a limit stopped some chains before others, only the samples that all of them have
+        are used.
         """
         check_is_fitted(self)
         n_draws = int((self.samples_ >= 0).sum(axis=1).min())
