@@ -15,9 +15,8 @@ import pytest
 from maptree.datasets import CP4IM_SETS, DatasetNotFoundError, load_cp4im
 from maptree.datasets import cp4im as module
 from maptree.datasets import download as download_module
-from maptree.datasets.cache import cache_folder, write_whole
-from maptree.datasets.cp4im_sets import Cp4imSet, checksum
-from maptree.datasets.formats import FormatError, parse
+from maptree.datasets.cp4im import Cp4imSet, FormatError, cache_folder, checksum, parse
+from maptree.whole_file import write_whole
 from mirror import dense, items, serving
 
 TABLE = np.random.default_rng(7).integers(2, size=(60, 9), dtype=np.uint8)
@@ -83,9 +82,9 @@ def test_every_format_gives_the_same_and_is_kept(way, mirrors, mirror, tmp_path)
     [
         ("gone", "404 Not Found"),
         ("broken", "500"),
-        ("cut-off", "cut off after"),
+        ("cut-off", "ended after"),
         ("cut-off-unsaid", "line 60 is not 9 times 0 or 1"),
-        ("cut-off-gzip", "cut off or damaged"),
+        ("cut-off-gzip", "truncated or damaged"),
         ("silent", "no complete answer within 0.3 s"),
         ("drip", "no complete answer within 0.3 s"),
         ("other-values", "checksum"),
@@ -156,19 +155,19 @@ def test_the_folder_comes_first(ending, write, mirrors, mirror, monkeypatch, tmp
     assert not cached(tmp_path).exists(), "what the user keeps is not copied"
 
 
-def test_a_wrong_file_is_passed_over_with_a_warning(mirrors, monkeypatch, tmp_path):
+def test_a_wrong_file_is_ignored_with_a_warning(mirrors, monkeypatch, tmp_path):
     mirrors("dense")
     (tmp_path / f"{NAME}.txt").write_bytes(dense(1 - TABLE))
     monkeypatch.setenv("MAPTREE_DATA", str(tmp_path))
-    with pytest.warns(UserWarning, match=r"made-up.txt is passed over: its checksum is another"):
+    with pytest.warns(UserWarning, match=r"made-up.txt is ignored: its checksum differs"):
         check_loaded(load_cp4im(NAME))
 
 
-def test_a_damaged_cache_is_mended(mirrors, tmp_path):
+def test_a_damaged_cache_is_replaced(mirrors, tmp_path):
     mirrors("items")
     cached(tmp_path).parent.mkdir(parents=True)
     cached(tmp_path).write_bytes(gzip.compress(dense(TABLE))[:-20])
-    with pytest.warns(UserWarning, match="cut off or damaged"):
+    with pytest.warns(UserWarning, match="truncated or damaged"):
         check_loaded(load_cp4im(NAME))
     check_loaded(load_cp4im(NAME))
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from maptree.datasets import CP4IM_SETS, load_tic_tac_toe
-from maptree.datasets.cp4im_sets import checksum
-from maptree.datasets.formats import parse
+from maptree.datasets.cp4im import checksum, parse
 from mirror import dense, items
 
 LINES = ["012", "345", "678", "036", "147", "258", "048", "246"]

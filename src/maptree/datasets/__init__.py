@@ -1,9 +1,7 @@
 """Real data sets: one that needs no file, and the CP4IM collection."""
 
-from maptree.datasets.cp4im import DatasetNotFoundError, load_cp4im
-from maptree.datasets.cp4im_sets import CP4IM_SETS, Cp4imSet
-from maptree.datasets.dataset import Dataset
-from maptree.datasets.tic_tac_toe import load_tic_tac_toe
+from maptree.datasets.cp4im import CP4IM_SETS, Cp4imSet, DatasetNotFoundError, load_cp4im
+from maptree.datasets.tic_tac_toe import Dataset, load_tic_tac_toe
 
 __all__ = [
     "CP4IM_SETS",

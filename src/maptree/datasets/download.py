@@ -1,4 +1,4 @@
-"""Get the bytes behind an address, or say in plain words why not."""
+"""Downloading one file, with an error that says in plain words why it failed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 TIMEOUT = 20.0  # seconds, for the whole of a file
-MOST_BYTES = 64 << 20  # what is longer is none of our files
+MAX_BYTES = 64 << 20  # a longer file is not one of ours
 
 
 class DownloadError(OSError):
@@ -17,7 +17,7 @@ class DownloadError(OSError):
 
 
 def fetch(url: str) -> bytes:
-    """Return what a server sends, all of it."""
+    """Return the file behind an address, all of it."""
     ends = time.monotonic() + TIMEOUT
     request = Request(url, headers={"User-Agent": "maptree", "Accept-Encoding": "identity"})
     try:
@@ -35,9 +35,9 @@ def fetch(url: str) -> bytes:
         raise DownloadError(f"no connection ({error.reason})") from error
     except (OSError, http.client.HTTPException) as error:
         raise DownloadError(f"the transfer failed ({error!r})") from error
-    # http.client takes an early end of the connection for the end of the file.
+    # http.client takes a connection that ends early for the end of the file.
     if promised is not None and promised.isdigit() and int(promised) != len(body):
-        raise DownloadError(f"the transfer was cut off after {len(body)} of {promised} bytes")
+        raise DownloadError(f"the transfer ended after {len(body)} of {promised} bytes")
     return body
 
 
@@ -47,9 +47,9 @@ def _read(response: http.client.HTTPResponse, ends: float) -> bytes:
     while part := response.read1(1 << 16):
         parts.append(part)
         length += len(part)
-        if length > MOST_BYTES:
-            raise DownloadError(f"the file is longer than {MOST_BYTES} bytes")
-        # A server that sends a little now and then would pass the time-out of the socket.
+        if length > MAX_BYTES:
+            raise DownloadError(f"the file is longer than {MAX_BYTES} bytes")
+        # A server that sends a little now and then never reaches the timeout of the socket.
         if time.monotonic() > ends:
             _too_slow()
     return b"".join(parts)

@@ -1,10 +1,11 @@
-"""A real data set that needs no file: every way a game of tic-tac-toe can end."""
+"""``Dataset``, and one that needs no file: every way a game of tic-tac-toe can end."""
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import dataclass
 
-from maptree.datasets.dataset import Dataset
+import numpy as np
+from numpy.typing import NDArray
 
 _BLANK, _O, _X = 0, 1, 2
 _PLAYER = {_BLANK: "blank", _O: "o", _X: "x"}
@@ -21,6 +22,16 @@ _LINES = (
 )
 
 Board = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A table with its labels, and the names of its columns and classes."""
+
+    data: NDArray[np.uint8]
+    target: NDArray[np.int64]
+    feature_names: list[str]
+    target_names: list[str]
 
 
 def load_tic_tac_toe() -> Dataset:
