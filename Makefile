@@ -39,7 +39,7 @@ RESULTS ?= build/paper
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built
-	$(BIN)/python -m maptree.demo
+	$(BIN)/maptree demo
 
 test: test-core test-threads $(VENV)/.built $(VENV)/.test
 	$(BIN)/python -m pytest -m "not alone and not system" -n auto --dist worksteal
@@ -56,8 +56,9 @@ $(VENV)/.build: pyproject.toml
 	touch $@
 
 # Editable: Python files are used in place, C++ is compiled into build/ and only where it changed.
+# With the command line, which the demo and the tests run.
 $(VENV)/.built: $(VENV)/.build $(CORE) CMakeLists.txt pyproject.toml
-	$(PIP_INSTALL) --no-build-isolation -Cbuild-dir=build/edit -Ccmake.define.MAPTREE_WERROR=ON -e .
+	$(PIP_INSTALL) --no-build-isolation -Cbuild-dir=build/edit -Ccmake.define.MAPTREE_WERROR=ON -e ".[cli]"
 	touch $@
 
 $(VENV)/.test: $(VENV)/.build pyproject.toml

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -249,3 +251,13 @@ def test_demo(here, capsys):
     assert "Proved: no tree over these tests is more probable" in told.out
     assert widest(told.out) <= 80
     assert load_model("tic.json").certificate_.log_posterior == pytest.approx(-300.9038, abs=1e-4)
+
+
+def test_the_demo_as_a_module_is_the_command(here, capsys):
+    module = subprocess.run(
+        [sys.executable, "-m", "maptree.demo", "--json"], capture_output=True, text=True, check=True
+    )
+    one, other = json.loads(module.stdout), json.loads(call(capsys, "demo", "--json").out)
+    assert one["command"] == other["command"] == "demo"
+    assert one["model"]["tree"] == other["model"]["tree"]
+    assert one["model"]["certificate"]["optimal"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -12,7 +14,7 @@ from maptree.cli import options
 def demo(
     model: Annotated[
         str | None,
-        typer.Option("--model", "-m", metavar="FILE", help="Write the model there, too."),
+        typer.Option("--model", "-m", metavar="FILE", help="Also write the model to this file."),
     ] = None,
     json: options.Json = False,
 ) -> int:
@@ -24,6 +26,49 @@ def demo(
     Example:
       maptree demo
     """
-    from maptree.cli.demonstration import run_demo
+    return _run(model, json)
 
-    return run_demo(model, json)
+
+def _run(path: str | None, as_json: bool) -> int:
+    # Imported here, so that help does not wait for them.
+    import numpy as np
+    import pyarrow as pa
+
+    from maptree.cli.fitting import refuse_place
+    from maptree.cli.panel import Panel
+    from maptree.cli.refusal import INTERRUPTED
+    from maptree.cli.screen import emit, heading, say
+    from maptree.cli.words import certificate_words, model_document, size_words
+    from maptree.datasets import load_tic_tac_toe
+    from maptree.map_classifier import MAPTreeClassifier
+
+    if path is not None:
+        refuse_place(path)
+    boards = load_tic_tac_toe()
+    table = pa.table(dict(zip(boards.feature_names, boards.data.T, strict=True)))
+    labels = np.array(["no", "yes"])[boards.target]
+    if not as_json:
+        say("Tic-tac-toe: has x won? 958 final boards, 27 tests such as 'centre = x'.")
+    with warnings.catch_warnings(), Panel("Tic-tac-toe", None) as panel:
+        warnings.simplefilter("ignore")
+        model = MAPTreeClassifier(time_limit=None, callback=panel.update).fit(table, labels)
+    model.callback = None
+    model.training_ = replace(model.training_, target="x has won")
+    if path is not None:
+        model.save(path)
+    if as_json:
+        emit({"command": "demo", "model_file": path, "model": model_document(model)})
+    else:
+        heading("The tree")
+        say(
+            "A leaf gives the more probable answer, its probability with a 95% credible interval, "
+            "and the number of boards n with their answers.\n"
+        )
+        say(model.export_text(), indent="    ")
+        right = (model.predict(table) == labels).mean()
+        say(f"{size_words(model)} Accuracy on these boards {right:.3f}.")
+        heading("Certificate")
+        say(certificate_words(model))
+        if path is not None:
+            say(f"\nModel written to {path}.")
+    return INTERRUPTED if model.certificate_.status == "interrupted" else 0
