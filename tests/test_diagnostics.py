@@ -104,4 +104,4 @@ def test_the_middle_draw_of_an_odd_number_belongs_to_no_half():
 
 def test_what_cannot_be_told_is_said_in_words():
     text = str(diagnose(np.zeros((4, 3))))
-    assert text == "Nothing can be told from 12 draws (4 chains): too few, or all the same."
+    assert text == "No diagnostics from 12 draws (4 chains): too few, or all the same."

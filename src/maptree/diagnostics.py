@@ -52,7 +52,7 @@ class Diagnostics:
         chains = "1 chain" if self.n_chains == 1 else f"{self.n_chains} chains"
         if math.isnan(self.r_hat):
             draws = f"{self.n_chains * self.n_draws:,} draws ({chains})"
-            return f"Nothing can be told from {draws}: too few, or all the same."
+            return f"No diagnostics from {draws}: too few, or all the same."
         return (
             f"R-hat {self.r_hat:.3f}, effective sample size {self.ess:,.0f} of "
             f"{self.n_chains * self.n_draws:,} draws ({chains})."

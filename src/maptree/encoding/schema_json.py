@@ -18,6 +18,7 @@ from maptree.encoding.schema import KINDS, THRESHOLDS, Column, Threshold
 from maptree.json_values import boolean, fields, items, show, text
 from maptree.limits import whole_number
 from maptree.tables.clock import (
+    DAY,
     date_text,
     datetime_text,
     is_zone,
@@ -145,7 +146,7 @@ def _check_column(column: Column, where: str) -> None:
                     f"{where}.thresholds has {position}, which is not a position before the last "
                     f"of {len(categories)} categories."
                 )
-    if kind == "time" and not all(0 <= t < 86_400 * 10**9 for t in column.thresholds):
+    if kind == "time" and not all(0 <= t < DAY for t in column.thresholds):
         raise ValueError(f"{where}.thresholds has a time outside of the day.")
 
 

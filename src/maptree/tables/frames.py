@@ -91,7 +91,7 @@ def _one_block(X: Any) -> NDArray[Any] | None:
         return None
     if dtype.kind not in "biuf" or dtype.itemsize > 8:
         return None
-    # One row tells whether an array of all of them is a copy, without making that copy.
+    # One row is enough to see whether an array of all of them would be a copy.
     whole, part = X.iloc[:1].to_numpy(), X.iloc[:1, 0].to_numpy()
     if not np.may_share_memory(whole, part) and len(X) > 1:
         return None
@@ -148,7 +148,7 @@ def _find_missing(series: nw.Series[Any]) -> NDArray[np.bool_] | None:
 
 
 def kind_of_type(series: nw.Series[Any]) -> str | None:
-    """Return the kind of a column if its type alone tells; None: it has to be read."""
+    """Return the kind of a column if its type determines it; None: it has to be read."""
     dtype = series.dtype
     if dtype.is_numeric():
         return "number"

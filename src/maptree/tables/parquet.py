@@ -61,7 +61,7 @@ class ParquetTable(Table):
         return self._load(name)
 
     def _load(self, name: str) -> pyarrow.ChunkedArray:
-        # Few pieces at a time: what is read ahead is held beside what is wanted.
+        # Few pieces at a time: what is read ahead takes memory, too.
         options = {"batch_readahead": 2, "fragment_readahead": 1}
         return self._dataset.to_table(columns=[name], **options).column(0)
 
@@ -128,7 +128,7 @@ def scan_parquet(path: str | os.PathLike[str]) -> ParquetTable:
     except ImportError:
         raise ImportError("Reading Parquet files needs pyarrow: pip install pyarrow.") from None
     schema = ds.dataset(path, format="parquet").schema
-    # Text is stored as a dictionary and codes, and codes are what is wanted.
+    # Text is stored as a dictionary and codes, and only the codes are needed.
     text = {
         f.name for f in schema if pa.types.is_string(f.type) or pa.types.is_large_string(f.type)
     }

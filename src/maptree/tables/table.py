@@ -42,7 +42,7 @@ class Table(ABC):
         """Return the values of a column."""
 
     def kind(self, column: int) -> str | None:
-        """Return the kind of a column if its type alone tells; None: it has to be read."""
+        """Return the kind of a column if its type determines it; None: it has to be read."""
         return None
 
 
