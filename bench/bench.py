@@ -13,7 +13,7 @@ import sys
 from typing import Any
 
 import sets
-from maptree.limits import memory_limit
+from maptree.parameters.limits import memory_limit
 from measure import Settings, measure
 from report import environment, finish, name_of, output, until_interrupted, write
 from table import contradictions, failures, markdown

@@ -29,8 +29,10 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 import encode
-from maptree import BinaryEncoder, MAPTreeClassifier, Tree
-from maptree.encoding.schema import Column
+from maptree import FittedTree, MAPTreeClassifier, TrainingSummary, Tree
+from maptree.engine.search import TRACE
+from maptree.parameters.prior import Prior
+from maptree.schema.columns import Column, Schema
 from report import environment, output, write
 
 COLUMNS = 20
@@ -45,18 +47,17 @@ def twin(grown: DecisionTreeClassifier) -> MAPTreeClassifier:
     tree, columns = grown.tree_, range(grown.n_features_in_)
     inner = tree.children_left >= 0
     cuts = [np.unique(tree.threshold[inner & (tree.feature == j)]).tolist() for j in columns]
-    encoder = BinaryEncoder()
-    encoder.schema_ = tuple(
-        Column(f"x{j}", "number", "float64", thresholds=tuple(cuts[j])) for j in columns
+    schema = Schema(
+        tuple(Column(f"x{j}", "number", "float64", thresholds=tuple(cuts[j])) for j in columns),
+        named=hasattr(grown, "feature_names_in_"),
     )
-    encoder.passthrough_, encoder.n_features_in_ = False, len(columns)
     first = np.cumsum([0, *map(len, cuts)])
     tests = np.full(len(inner), -1)
     for node in np.flatnonzero(inner):
         j = tree.feature[node]
         tests[node] = first[j] + cuts[j].index(tree.threshold[node])
     return _model(
-        grown, Tree(tests, tree.children_right, tree.children_left, _counts(tree)), encoder
+        grown, Tree(tests, tree.children_right, tree.children_left, _counts(tree)), schema
     )
 
 
@@ -64,20 +65,30 @@ def binary_twin(grown: DecisionTreeClassifier) -> MAPTreeClassifier:
     """Return a model with the tree that scikit-learn has grown on 0 and 1."""
     tree = grown.tree_
     tests = np.where(tree.children_left >= 0, tree.feature, -1)
-    return _model(grown, Tree(tests, tree.children_left, tree.children_right, _counts(tree)), None)
+    schema = Schema.of_matrix(grown.n_features_in_, getattr(grown, "feature_names_in_", None))
+    return _model(
+        grown, Tree(tests, tree.children_left, tree.children_right, _counts(tree)), schema
+    )
 
 
 def _counts(tree: Any) -> np.ndarray:
     return np.rint(tree.value[:, 0] * tree.weighted_n_node_samples[:, np.newaxis]).astype(np.int64)
 
 
-def _model(
-    grown: DecisionTreeClassifier, tree: Tree, encoder: BinaryEncoder | None
-) -> MAPTreeClassifier:
+def _model(grown: DecisionTreeClassifier, tree: Tree, schema: Schema) -> MAPTreeClassifier:
+    if schema.named:
+        schema = schema.renamed(grown.feature_names_in_)
+    fitted = FittedTree(
+        tree=tree,
+        schema=schema,
+        classes=grown.classes_,
+        prior=Prior(0.95, 0.5, np.full(len(grown.classes_), 2.5)),
+        training=TrainingSummary.of(tree, None),
+        trace=np.empty(0, dtype=TRACE),
+    )
     model = MAPTreeClassifier()
-    model.tree_, model.encoder_, model.classes_ = tree, encoder, grown.classes_
-    model.n_features_in_, model.rho_ = grown.n_features_in_, np.full(len(grown.classes_), 2.5)
-    if hasattr(grown, "feature_names_in_"):
+    model.fitted_, model.n_features_in_ = fitted, grown.n_features_in_
+    if schema.named:
         model.feature_names_in_ = grown.feature_names_in_
     return model
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from maptree.limits import memory_limit
+from maptree.parameters.limits import memory_limit
 from marks import marks_within
 from report import facts, megabytes, number, table
 

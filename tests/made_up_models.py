@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from maptree import BinaryEncoder, MAPTreeClassifier, Tree
-from maptree.encoding.schema import Column
+from maptree import BinaryEncoder, FittedTree, MAPTreeClassifier, TrainingSummary, Tree
+from maptree.engine.search import TRACE
+from maptree.parameters.prior import Prior
+from maptree.schema.columns import Column, Schema
 
 HOSTILE = [
     'a"b',
@@ -26,16 +30,30 @@ HOSTILE = [
 ]
 
 
-def model_of(schema, tree, classes=("a", "b")):
+def fitted_of(schema, tree, classes=("a", "b"), rho=2.5):
+    """A fitted tree that was not searched for."""
+    return FittedTree(
+        tree=tree,
+        schema=schema,
+        classes=np.array(classes),
+        prior=Prior(0.95, 0.5, np.full(len(classes), rho)),
+        training=TrainingSummary.of(tree, None),
+        trace=np.empty(0, dtype=TRACE),
+    )
+
+
+def model_of(columns, tree, classes=("a", "b"), encoder=None):
     """A classifier with a given tree, as if it had been fitted."""
+    schema = Schema(tuple(columns)) if encoder is None else encoder.schema()
     model = MAPTreeClassifier()
-    model.encoder_ = BinaryEncoder()
-    model.encoder_.schema_ = tuple(schema)
-    model.encoder_.passthrough_ = False
-    model.encoder_.n_features_in_ = len(schema)
-    model.tree_, model.classes_ = tree, np.array(classes)
-    model.rho_, model.n_features_in_ = np.full(len(classes), 2.5), len(schema)
-    model.feature_names_in_ = np.array([column.name for column in schema], dtype=object)
+    encoder = BinaryEncoder.of_schema(schema) if encoder is None else encoder
+    model._keep(fitted_of(schema, tree, classes), encoder)
+    return model
+
+
+def change(model, **facts):
+    """Replace some of what is known about a fitted classifier's tree."""
+    model.fitted_ = replace(model.fitted_, **facts)
     return model
 
 

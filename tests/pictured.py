@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from made_up_models import change
 from maptree import MAPTreeClassifier, Tree
 
 HOSTILE = [
@@ -54,7 +55,9 @@ def pictured(
     model = MAPTreeClassifier(max_expansions=5).fit(table, rng.choice(list(labels), 300))
     tree = chain(n_leaves, len(labels))
     # No frame takes all of the names; what a tree shows are these.
-    model.feature_names_in_ = np.array(names, dtype=object)
     asked = np.where(tree.feature < 0, -1, tree.feature % len(names))
-    model.tree_ = Tree(asked, tree.left, tree.right, tree.counts)
-    return model
+    return change(
+        model,
+        schema=model.fitted_.schema.renamed(names),
+        tree=Tree(asked, tree.left, tree.right, tree.counts),
+    )

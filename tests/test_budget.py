@@ -8,10 +8,10 @@ import time
 import numpy as np
 import pytest
 
-import maptree.estimator
+import maptree.estimators.base
 from maptree import MAPTreeClassifier
 from maptree.encoding import choosing
-from maptree.estimator import TimeLimitWarning
+from maptree.estimators.base import TimeLimitWarning
 from measured import MEMORY, fit_in_time, printed
 from samples import HARD, hard
 
@@ -37,13 +37,13 @@ def test_time_that_was_up_before_the_search_gives_a_valid_tree():
 
 
 def test_preparation_counts_towards_the_limit(monkeypatch):
-    read_labels = maptree.estimator.read_labels
+    read_labels = maptree.estimators.base.read_labels
 
     def slow(*args):
         time.sleep(0.8)
         return read_labels(*args)
 
-    monkeypatch.setattr(maptree.estimator, "read_labels", slow)
+    monkeypatch.setattr(maptree.estimators.base, "read_labels", slow)
     X, y = hard()
     started = time.perf_counter()
     model = MAPTreeClassifier(time_limit=1.0).fit(X, y)

@@ -122,7 +122,7 @@ def test_columns_that_lack_or_are_renamed(fitted, capsys):
     told = call(capsys, "predict", "people.model.json", "new.csv")
     assert told.code == 1
     said = " ".join(told.err.split())
-    assert "lacks the column 'age', which the tree asks about. Did you mean 'Age'?" in said
+    assert "has no column 'age', which the tree tests. Did you mean 'Age'?" in said
 
 
 def test_models_without_names_or_encoder(here, capsys):
@@ -194,7 +194,7 @@ def test_wide_tables(here, capsys):
     assert len(told.out.splitlines()) < 50
     told = call(capsys, "show", "wide.model.json")
     assert "\nx250 " in told.out
-    assert "\nand 279 more, which the tree does not ask about\n" in told.out
+    assert "\nand 279 more, which the tree does not test\n" in told.out
     assert "2,001 columns, such as 'c0'" in told.out
     assert len(told.out.splitlines()) < 80
     X, y = rng.integers(0, 2, (40, 500)), rng.integers(0, 2, 40)
@@ -209,7 +209,7 @@ def test_columns_that_there_was_no_time_to_read(here, capsys):
     assert told.code == 0
     assert "  79 columns, such as '1': no time to read it; raise --time-limit" in told.out
     said = " ".join(told.out.split("Certificate")[1].split())
-    assert "no time to read 79 of 80 columns, so the tree cannot ask about them" in said
+    assert "no time to read 79 of 80 columns, so the tree does not test them" in said
     told = call(capsys, "show", "wide.model.json")
     assert "79 columns, such as '1': no time to read it" in told.out
     assert "no time to read 79 of 80 columns" in told.out
@@ -248,7 +248,7 @@ def test_many_classes_fit_the_screen(here, capsys):
 def test_demo(here, capsys):
     told = call(capsys, "demo", "--model", "tic.json")
     assert told.code == 0
-    assert "Proved: no tree over these tests is more probable" in told.out
+    assert "Proved: no tree over these 27 tests is more probable" in told.out
     assert widest(told.out) <= 80
     assert load_model("tic.json").certificate_.log_posterior == pytest.approx(-300.9038, abs=1e-4)
 

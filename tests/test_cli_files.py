@@ -14,11 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from command import people, write_text
-from maptree.cli.delimited import MISSING, Dialect, read_delimited
+from maptree.cli.delimited import read_delimited
 from maptree.cli.files import read_source
-from maptree.cli.refusal import Refusal
+from maptree.cli.header import MISSING, Dialect
+from maptree.cli.mistakes import Refusal
 from maptree.cli.text_columns import as_fitted, infer
-from maptree.encoding.schema import Column
+from maptree.schema.columns import Column
 
 
 def typed(*values, **options):
@@ -282,7 +283,7 @@ def test_every_format_gives_the_same_table(tmp_path, name):
         ("t.csv", b"a,b\n", "has 0 rows and 2 columns: add rows below"),
         ("t.csv", b"a,a\n1,2\n", "two columns named 'a'"),
         ("t.xlsx", b"PK", "Save a workbook as CSV"),
-        ("table", b"a\n1\n", "does not tell the format"),
+        ("table", b"a\n1\n", "Cannot tell the format of .*: it has no extension"),
     ],
 )
 def test_files_that_cannot_be_used(tmp_path, name, content, message):

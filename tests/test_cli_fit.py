@@ -12,11 +12,11 @@ import pytest
 
 from command import QUICK, call, people, widest, write_text
 from maptree import load_model
-from maptree.cli.delimited import Dialect
 from maptree.cli.files import read_source
+from maptree.cli.header import Dialect
 from maptree.cli.target import known_labels, read_target
-from maptree.cli.words import size_words
-from maptree.scoring import score
+from maptree.trees.scores import score
+from maptree.words.certificate import size_sentence
 
 
 def test_fit_says_what_it_found(here, capsys):
@@ -31,7 +31,7 @@ def test_fit_says_what_it_found(here, capsys):
         "  country: every value is DE",
         "age <= 4",
         "Certificate",
-        "the limit on expansions ended it",
+        "the search was stopped by the limit on",
         "No rows were held out",
         "Model written to people.model.json.",
     ):
@@ -52,18 +52,19 @@ def test_why_there_is_one_leaf_only(here, capsys):
     (here / "chance.csv").write_text("x,y\n" + "1,a\n1,b\n2,a\n2,b\n" * 5)
     for options, words in (
         ([], "A single leaf: no test is worth a split."),
-        (["--max-depth", "0"], "A single leaf: no tree is more probable with --max-depth 0."),
-        (["--min-samples-leaf", "9"], "no tree is more probable with --min-samples-leaf 9."),
+        (["--max-depth", "0"], "A single leaf: no tree of depth 0 or less is more probable."),
+        (["--min-samples-leaf", "9"], "no tree with at least 9 rows in every leaf is more"),
     ):
         told = call(capsys, "fit", "chance.csv", "-t", "y", "--alpha", ".1", *options)
-        assert words in told.out
-        constraint = f"with {' '.join(options)} is" if options else "tests is"
-        assert f"{constraint} more probable" in " ".join(told.out.split())
+        assert words in " ".join(told.out.split())
     told = call(capsys, "show", "chance.model.json")
-    assert "with --min-samples-leaf 9 is more" in " ".join(told.out.split())
-    model = load_model("chance.model.json")
-    model.certificate_ = replace(model.certificate_, status="interrupted", optimal=False)
-    assert size_words(model) == "A single leaf: the search ended before it found a better tree."
+    assert "with at least 9 rows in every leaf, is more" in " ".join(told.out.split())
+    fitted = load_model("chance.model.json").fitted_
+    cut_short = replace(fitted.certificate, status="interrupted", optimal=False)
+    assert (
+        size_sentence(replace(fitted, certificate=cut_short))
+        == "A single leaf: the search ended before it found a better tree."
+    )
 
 
 def test_parameters_reach_the_classifier(here, capsys):

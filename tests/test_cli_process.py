@@ -97,8 +97,8 @@ def test_output_that_cannot_be_written(here):
     assert "Traceback" not in told.stderr
     for place, message in (
         ("/nowhere/out.csv", "The folder is not there"),
-        ("out.docx", "does not tell the format"),
-        (".", "does not tell the format"),
+        ("out.docx", "cannot tell the format"),
+        (".", "cannot tell the format"),
     ):
         told = start("predict", "people.model.json", "people.csv", "-o", place)
         assert told.returncode in (1, 2)

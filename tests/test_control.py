@@ -16,7 +16,7 @@ from itertools import pairwise
 import pytest
 
 from maptree import MAPTreeClassifier
-from maptree.progress import Progress, ProgressLine
+from maptree.engine.progress import Progress, ProgressLine
 from samples import HARD, hard
 
 
@@ -111,7 +111,7 @@ def test_ctrl_c_before_the_search_is_an_ordinary_interrupt(monkeypatch):
     X, y = hard()
     model = MAPTreeClassifier(max_expansions=5).fit(X, y)
     before = snapshot(model)
-    monkeypatch.setattr("maptree.estimator.read_labels", pressed)
+    monkeypatch.setattr("maptree.estimators.base.read_labels", pressed)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, 1 - y)
     assert snapshot(model) == before
@@ -271,7 +271,7 @@ def test_a_terminal_shows_one_line_that_is_written_over():
 
 def test_elsewhere_a_line_every_few_seconds(capsys, monkeypatch):
     clock = iter([0.0, 1.0, 6.0, 6.0, 7.0])
-    monkeypatch.setattr("maptree.progress.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("maptree.engine.progress.time.monotonic", lambda: next(clock))
     line = ProgressLine()
     for second in ("one", "six", "seven"):
         line.show(second)

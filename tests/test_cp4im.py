@@ -16,7 +16,7 @@ from maptree.datasets import CP4IM_SETS, DatasetNotFoundError, load_cp4im
 from maptree.datasets import cp4im as module
 from maptree.datasets import download as download_module
 from maptree.datasets.cp4im import Cp4imSet, FormatError, cache_folder, checksum, parse
-from maptree.whole_file import write_whole
+from maptree.files.whole_file import write_whole
 from mirror import dense, items, serving
 
 TABLE = np.random.default_rng(7).integers(2, size=(60, 9), dtype=np.uint8)

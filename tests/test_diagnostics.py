@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 
-from maptree.diagnostics import bulk_ess, diagnose, split_r_hat
+from maptree.engine.diagnostics import bulk_ess, diagnose, split_r_hat
 
 
 @pytest.fixture(scope="module")

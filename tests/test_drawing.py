@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maptree.drawing.colours import OTHERS, PALETTE, bar, class_colours
-from maptree.drawing.layout import tidy
-from maptree.drawing.short_text import distinct, fit, isolate, shorten, text_width, visible
+from maptree.pictures.colours import OTHERS, PALETTE, bar, class_colours
+from maptree.pictures.layout import tidy
+from maptree.pictures.short_text import distinct, fit, isolate, shorten, text_width, visible
 
 
 @st.composite

@@ -203,7 +203,7 @@ def test_a_fit_that_stopped_early_says_so():
     )
     assert certificate.proved_depth >= 0
     assert certificate.peak_bytes > X.size / 8
-    assert "max_expansions" in str(certificate)
+    assert "the limit on expansions" in str(certificate)
 
 
 # Predictions

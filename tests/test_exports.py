@@ -20,13 +20,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 
-from made_up_models import HOSTILE, asking, category, model_of, number
+from made_up_models import HOSTILE, asking, category, change, fitted_of, model_of, number
 from maptree import BinaryEncoder, MAPTreeClassifier, Tree
-from maptree.encoding.schema import Column
-from maptree.export.names import c_names
+from maptree.export.encoded_inputs import c_names
 from maptree.export.plain_tree import PlainTree
 from maptree.export.sql import output_names
 from maptree.export.sql_dialects import exact_quotient
+from maptree.schema.columns import Column, Schema
 from tables import as_objects, random_tree, tables
 
 pytestmark = pytest.mark.filterwarnings("ignore::maptree.IdentifierWarning")
@@ -39,9 +39,7 @@ def random_model(train, seed):
     rng = np.random.default_rng(seed)
     encoder = BinaryEncoder(max_thresholds=5, max_categories=4).fit(as_objects(train))
     tree = random_tree(encoder.transform(as_objects(train)), rng)
-    model = model_of(encoder.schema_, tree)
-    model.encoder_ = encoder
-    return model
+    return model_of(encoder.schema_, tree, encoder=encoder)
 
 
 def rows_alike(model, train, other):
@@ -126,7 +124,7 @@ def bits(value):
 @pytest.mark.parametrize("name", HOSTILE, ids=lambda name: repr(name[:20]))
 def test_hostile_names_of_columns_and_labels_stay_data(name):
     model = asking(number(1.5, name=name), category(name, "other", name="other"))
-    model.classes_ = np.array(["fine", name])
+    change(model, classes=np.array(["fine", name]))
     rows = [{name: x, "other": text} for x in (1.0, 2.0, None) for text in (name, "?", None)]
     frame = pd.DataFrame(rows).astype({name: float, "other": object})
     expected = model.apply(frame).tolist()
@@ -160,7 +158,7 @@ def test_names_of_added_columns():
     def names(labels, *columns):
         schema = tuple(number(1.0, name=column) for column in columns or ("x",))
         tree = Tree([-1], [-1], [-1], [[1] * len(labels)])
-        plain = PlainTree.of(tree, schema, np.array(labels), np.ones(len(labels)))
+        plain = PlainTree.of(fitted_of(Schema(schema), tree, labels))
         return output_names(plain)
 
     assert names(["no", "yes"]) == ["leaf", "prediction", "proba_no", "proba_yes"]
@@ -221,7 +219,7 @@ def test_a_single_leaf():
 def test_labels_that_are_no_text():
     for labels in ([0, 1], [False, True], [2.0, 3.0]):
         model = asking(number(1.5))
-        model.classes_ = np.array(labels)
+        change(model, classes=np.array(labels))
         module = {}
         exec(model.to_python(), module)
         found = [module["predict"]({"x": x}) for x in (1, 2)]

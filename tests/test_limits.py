@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from maptree.limits import max_expansions, memory_limit, time_limit, total_weight, whole_number
+from maptree.parameters.limits import max_expansions, memory_limit, time_limit, total_weight
+from maptree.parameters.numbers import whole_number
 
 
 @pytest.mark.parametrize(

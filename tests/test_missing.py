@@ -15,6 +15,8 @@ from sklearn.model_selection import cross_val_score
 from sklearn.utils import get_tags
 
 from maptree import BinaryEncoder, MAPTreeClassifier, MCMCTreeClassifier, SMCTreeClassifier
+from maptree.encoding.answering import read_answers
+from maptree.words.tree_text import rules_by_leaf
 from rule_reader import NUMBER, holds, ordered
 from samples import classifier, noisy, sampler
 
@@ -130,7 +132,7 @@ def test_a_split_on_missing_is_found_and_worded():
 def test_words_of_missing_values():
     encoder = BinaryEncoder().fit([[20.0, "a"], [40.0, "b"], [60.0, "c"], [NAN, None]])
     words = encoder.words(["age", "kind"])
-    names = [words.test(test) for test in range(len(words.columns))]
+    names = [words.test(test) for test in range(len(words.schema.tests))]
     low, high, hole = (names.index(name) for name in ("age <= 30", "age <= 50", "age is missing"))
     a, b, no_kind = (names.index(name) for name in ("kind = a", "kind = b", "kind is missing"))
     for answers, text in [
@@ -268,7 +270,7 @@ def test_rows_unlike_any_in_fit_have_rules_of_their_own():
         [(size, age) for size in others for age in (20.0, 50.0, NAN)], columns=["size", "age"]
     )
     new["size"] = pd.Categorical(new["size"], [*sizes, "xl"], ordered=True)
-    answers = model._ask(new)
+    answers = read_answers(model.fitted_.schema, new)
     leaves, unforeseen = answers.leaves(model.tree_), answers.unforeseen(model.tree_)
     assert unforeseen.tolist() == (new["age"].isna() | ~new["size"].isin(sizes)).tolist()
     kinds = {"size": ordered(*sizes), "age": NUMBER}
@@ -277,7 +279,7 @@ def test_rows_unlike_any_in_fit_have_rules_of_their_own():
         for row in new.to_dict("records")
     ]
     for unseen in (False, True):
-        rules = model._text(None).rules_by_leaf(unseen)
+        rules = rules_by_leaf(model.fitted_, unseen)
         for row, leaf, odd in zip(rows, leaves, unforeseen, strict=True):
             if unseen or not odd:
                 held = [node for node, rule in rules.items() if holds(rule, row, kinds)]

@@ -22,8 +22,9 @@ from sklearn.base import clone
 
 import maptree
 from maptree import BinaryEncoder, HeldOutScores, MAPTreeClassifier, load_model, save_model
-from maptree.model_file import strict_json
-from maptree.model_file.loading import read_model
+from maptree.estimators.saved import restored
+from maptree.files import strict_json
+from maptree.model_file.reading import parse_model
 from samples import classifier, noisy
 from tables import as_objects, tables
 
@@ -358,7 +359,7 @@ def test_every_truncation_is_refused(good):
     content = good[1].encode()
     for end in range(0, len(content) - 2, 7):
         with pytest.raises(ValueError, match="it is "):
-            read_model(strict_json.parse(content[:end]))
+            parse_model(strict_json.parse(content[:end]))
 
 
 FLOODS = {
@@ -543,7 +544,7 @@ def test_any_edit_of_a_value_is_read_or_refused(good, data):
     else:
         del container[key]
     try:
-        model = read_model(strict_json.parse(strict_json.dump(values)))
+        model = restored(parse_model(strict_json.parse(strict_json.dump(values))))
     except ValueError:
         return
     use(model)
@@ -562,7 +563,7 @@ def test_any_edit_of_the_text_is_read_or_refused(good, data):
         )
         content[at:until] = insert
     try:
-        model = read_model(strict_json.parse(bytes(content)))
+        model = restored(parse_model(strict_json.parse(bytes(content))))
     except ValueError:
         return
     use(model)

@@ -11,9 +11,10 @@ from matplotlib import pyplot as plt
 from sklearn.exceptions import NotFittedError
 
 import maptree
+from made_up_models import change
 from maptree import MAPTreeClassifier, MCMCTreeClassifier, plot_search, plot_tree
-from maptree.drawing.tree_view import view_tree
-from maptree.plot.tree_plot import _Drawing
+from maptree.pictures.tree_plot import _Drawing
+from maptree.pictures.tree_view import view_tree
 from pictured import HOSTILE, pictured
 
 
@@ -36,7 +37,9 @@ def boxes(paths):
 @pytest.mark.parametrize("n_leaves", [1, 2, 3, 30, 120])
 @pytest.mark.parametrize("names", [None, HOSTILE], ids=["plain", "hostile"])
 def test_text_stays_in_its_box_and_boxes_apart(n_leaves, names):
-    view = view_tree(pictured(n_leaves, names, labels=HOSTILE[:3] if names else ("no", "yes")))
+    view = view_tree(
+        pictured(n_leaves, names, labels=HOSTILE[:3] if names else ("no", "yes")).fitted_
+    )
     drawing = _Drawing(view, view.place())
     placed = boxes(drawing.boxes)
     assert len(placed) == 2 * n_leaves - 1
@@ -94,9 +97,9 @@ def test_a_lone_leaf():
 
 def test_names_for_a_table_without_them():
     model = MAPTreeClassifier().fit([[0], [1]] * 10, ["n", "y"] * 10)
-    assert view_tree(model, ["fever"]).nodes[0].name == "fever = 1"[:5]
+    assert view_tree(model.fitted_.named(["fever"])).nodes[0].name == "fever = 1"[:5]
     saved(plot_tree(model, feature_names=["fever"]))
-    with pytest.raises(ValueError, match="length"):
+    with pytest.raises(ValueError, match="feature_names has 2 names"):
         plot_tree(model, feature_names=["a", "b"])
 
 
@@ -105,7 +108,7 @@ def test_what_a_node_shows():
     age = rng.integers(20, 80, 400).astype(float)
     age[rng.random(400) < 0.2] = np.nan
     model = MAPTreeClassifier().fit(age[:, np.newaxis], np.where(age <= 45, "young", "other"))
-    view = view_tree(model, ["age"])
+    view = view_tree(model.fitted_.named(["age"]))
     root = view.nodes[0]
     assert root.name + root.rest == "age <= 45.5"
     yes, no = (view.nodes[child] for child in root.children)
@@ -158,15 +161,14 @@ def test_title_and_legend_of_the_search_fit_their_axes(rows, size, proved):
     assert ax.get_title() or rows == 3
 
 
-@pytest.mark.parametrize("trace", [None, "empty"])
-def test_without_a_trace_there_is_the_end(trace):
+def test_without_a_trace_there_is_the_end():
     model = pictured(3)
-    model.trace_ = None if trace is None else model.trace_[:0]
+    change(model, trace=model.trace_[:0])
     ax = plot_search(model)
     assert [len(line.get_xdata()) for line in ax.lines] == [1, 1]
     saved(ax)
-    del model.certificate_, model.trace_
-    with pytest.raises(ValueError, match="neither trace_ nor certificate_"):
+    change(model, certificate=None)
+    with pytest.raises(ValueError, match="neither a trace nor a certificate"):
         plot_search(model)
 
 

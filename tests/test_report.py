@@ -19,9 +19,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import estimator_html_repr
 
+from made_up_models import change
 from maptree import MAPTreeClassifier, write_report
-from maptree.drawing.tree_view import view_tree
-from maptree.report.held_out import class_numbers, hold_out
+from maptree.pictures.report.held_out import hold_out
+from maptree.pictures.tree_view import view_tree
+from maptree.tables.labels import numbers_among
 from pictured import HOSTILE, pictured
 
 
@@ -144,32 +146,30 @@ def test_a_lone_leaf(labels, encoder):
 
 def test_no_trace_and_no_certificate():
     model = pictured(3)
-    del model.trace_
+    change(model, trace=model.trace_[:0])
     assert 'class="chart"' in model.to_html()
-    del model.certificate_
-    page = model.to_html()
+    page = change(model, certificate=None).to_html()
     assert 'class="chart"' not in page
-    assert "Nothing is known of how this tree was found." in Outline(page).text
+    assert "Nothing is proved about this tree" in Outline(page).text
 
 
 def test_the_certificate_in_words():
     proved = MAPTreeClassifier(max_depth=3, min_samples_leaf=2).fit([[0], [1]] * 9, [0, 1] * 9)
     text = Outline(proved.to_html()).text
-    assert "Proved: among all trees" in text
-    assert "of depth 3 or less, with at least 2 rows in every leaf" in text
+    assert "Proved: no tree over this test, of depth 3 or less and with at least 2 rows" in text
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 2, (300, 30)), rng.integers(0, 2, 300)
     text = Outline(MAPTreeClassifier(max_expansions=5).fit(X, y).to_html()).text
-    assert "It is not proved to be the best" in text
+    assert "Not proved to be the best tree: the search was stopped by the limit on" in text
     assert "nats" in text
 
 
 def test_one_of_a_kind_is_singular():
     model = MAPTreeClassifier().fit([[0], [1]] * 9, [0, 1] * 9)
-    model.certificate_ = replace(model.certificate_, expansions=1, subproblems=1)
+    change(model, certificate=replace(model.certificate_, expansions=1, subproblems=1))
     text = Outline(model.to_html()).text
-    assert "1 step, 1 subproblem, " in text
-    assert "of this yes/no question" in text
+    assert "1 expansion, 1 subproblem, " in text
+    assert "no tree over this test is more" in text
 
 
 def test_unfitted():
@@ -190,8 +190,7 @@ def halves():
 
 def compare(model, X, y):
     """What the page shows of these rows."""
-    proba = model.predict_proba(X)
-    return hold_out(model, proba, class_numbers(model.classes_, y, len(proba)))
+    return hold_out(model.fitted_, model.apply(X), numbers_among(model.classes_, y, len(y)))
 
 
 def test_scores_are_those_of_scikit_learn(halves):
@@ -204,8 +203,8 @@ def test_scores_are_those_of_scikit_learn(halves):
     assert sum(group.n for group in held.groups) == len(y)
     right = sum(group.right * group.n for group in held.groups)
     assert right == pytest.approx((model.predict(X) == y).sum())
-    said = sum(group.said * group.n for group in held.groups)
-    assert said == pytest.approx(proba.max(axis=1).sum())
+    predicted = sum(group.predicted * group.n for group in held.groups)
+    assert predicted == pytest.approx(proba.max(axis=1).sum())
     assert all(g.low <= g.right <= g.high or g.right in (0, 1) for g in held.groups)
     text = Outline(model.to_html(X=X, y=y)).text
     assert f"{scores.accuracy:.3f}" in text
@@ -289,7 +288,7 @@ def test_a_notebook_shows_the_first_levels_of_a_large_tree(n_leaves, depth):
     model = pictured(n_leaves)
     html = model._repr_html_()
     shown = html.count("<g data-n=")
-    nodes = view_tree(model).nodes
+    nodes = view_tree(model.fitted_).nodes
     assert shown == sum(depth is None or node.depth <= depth for node in nodes)
     folded = re.findall(r">\+(\d+) leaves<", html)
     leaves = sum(node.children is None and (depth is None or node.depth <= depth) for node in nodes)

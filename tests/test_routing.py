@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maptree import BinaryEncoder, MAPTreeClassifier, Tree, _core
+from maptree.encoding.answering import Answers
 from maptree.tables.table import Objects, read_table
 from tables import as_objects, random_tree, tables
 
@@ -24,7 +25,7 @@ SPECIAL = [0.0, -0.0, 1.0, 0.5, 1e300, -1e300, 2.0**53, np.inf, -np.inf, np.nan]
 def leaves_both_ways(encoder: BinaryEncoder, tree: Tree, X: object) -> np.ndarray:
     """Route X by the core and node by node; they have to agree."""
     table = read_table(encoder, X, reset=False)
-    answers = encoder.answers(table)
+    answers = Answers(encoder.schema(), table)
     found = answers.leaves(tree)
     assert found.dtype == np.intp
     np.testing.assert_array_equal(found, tree.route(table.n_rows, answers))

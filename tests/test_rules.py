@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,9 +10,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from made_up_models import fitted_of
 from maptree import BinaryEncoder, MAPTreeClassifier
-from maptree.encoding.wording import TestWords
-from maptree.text import TreeText
+from maptree.words.tree_text import rules_by_leaf
 from rule_reader import NUMBER, TEXT, holds
 from samples import classifier
 from tables import KINDS, as_objects, random_tree, tables
@@ -21,17 +20,9 @@ from tables import KINDS, as_objects, random_tree, tables
 pytestmark = pytest.mark.filterwarnings("ignore::maptree.IdentifierWarning")
 
 
-def rules_by_leaf(tree, words):
-    """The rules, in the order of the leaves that they are of: true branches come first."""
-    order, stack = [], [0]
-    while stack:
-        node = stack.pop()
-        if tree.feature[node] < 0:
-            order.append(node)
-        else:
-            stack += [int(tree.left[node]), int(tree.right[node])]
-    rules = TreeText(tree, words, ["a", "b"], np.ones(2)).rules()
-    return dict(zip(order, rules, strict=True))
+def rules_of(tree, schema):
+    """The rule of each leaf of a tree."""
+    return rules_by_leaf(fitted_of(schema, tree))
 
 
 @settings(max_examples=250, deadline=None)
@@ -44,11 +35,11 @@ def test_a_rule_holds_for_the_rows_of_its_leaf(drawn, seed, labelled):
     answers = encoder.transform(as_objects(train))
     tree = random_tree(answers, rng)
     words = encoder.words()
-    for leaf, rule in rules_by_leaf(tree, words).items():
+    for leaf, rule in rules_of(tree, encoder.schema()).items():
         expected = (tree.apply(answers) == leaf).tolist()
         assert [holds(rule, row, KINDS) for row in train] == expected, rule
     # Values that were not seen, and missing where none was: the words for that say so.
-    # (A column of 0 and 1 has "= 0" for its noes, which other numbers join.)
+    # (A column of 0 and 1 has "= 0" for its false branch, which other numbers take.)
     binary = {column.name for column in encoder.schema_ if column.kind == "boolean"}
     fitting = [
         row
@@ -90,7 +81,7 @@ def test_rules_of_a_fitted_classifier(drawn, seed):
     y = np.random.default_rng(seed).integers(0, 2, len(rows))
     model = MAPTreeClassifier(max_expansions=30, alpha=0.99, beta=0.01, time_limit=None)
     model.fit(frame, y)
-    rules = rules_by_leaf(model.tree_, model.encoder_.words())
+    rules = rules_by_leaf(model.fitted_)
     assert [rule.split("  ->  ")[0] for rule in rules.values()] == [
         rule.split("  ->  ")[0] for rule in model.rules()
     ]
@@ -131,11 +122,11 @@ def test_a_rule_can_be_read_whatever_the_names(drawn, words):
     tree = random_tree(answers, np.random.default_rng(0))
     renamed = [{called[name]: value for name, value in row.items()} for row in rows]
     kinds = {called[name]: KINDS[name] for name in old}
-    schema = tuple(replace(column, name=called[column.name]) for column in encoder.schema_)
+    schema = encoder.schema().renamed([called[name] for name in encoder.schema().names])
     # A column of two values whose name is a comparison is called by that alone.
-    assume(not any(column.kind == "boolean" and " = " in column.name for column in schema))
-    assume(not any(column.kind == "boolean" and " <= " in column.name for column in schema))
-    for leaf, rule in rules_by_leaf(tree, TestWords(schema)).items():
+    assume(not any(column.kind == "boolean" and " = " in column.name for column in schema.columns))
+    assume(not any(column.kind == "boolean" and " <= " in column.name for column in schema.columns))
+    for leaf, rule in rules_of(tree, schema).items():
         expected = (tree.apply(answers) == leaf).tolist()
         assert [holds(rule, row, kinds) for row in renamed] == expected, rule
 

@@ -12,8 +12,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from maptree import MCMCTreeClassifier, SamplerProgress, SMCTreeClassifier, estimator
+from maptree import MCMCTreeClassifier, SamplerProgress, SMCTreeClassifier, TimeLimitWarning
 from maptree.encoding import choosing
+from maptree.estimators import base
 from samples import hard
 from test_control import Terminal, interrupt
 
@@ -79,13 +80,13 @@ def test_time_that_was_up_before_the_first_step(name):
 
 @both
 def test_preparation_counts_towards_the_limit(name, monkeypatch):
-    read_labels = estimator.read_labels
+    read_labels = base.read_labels
 
     def slow(*args):
         time.sleep(0.8)
         return read_labels(*args)
 
-    monkeypatch.setattr(estimator, "read_labels", slow)
+    monkeypatch.setattr(base, "read_labels", slow)
     X, y = hard()
     started = time.perf_counter()
     model = long(name, time_limit=1.0).fit(X, y)
@@ -104,7 +105,7 @@ def test_columns_that_time_does_not_reach(name, monkeypatch):
         return choose(*arguments)
 
     monkeypatch.setattr(choosing, "choose_column", slow)
-    with pytest.warns(estimator.TimeLimitWarning, match="of 50 columns got no tests"):
+    with pytest.warns(TimeLimitWarning, match="of 50 columns got no tests"):
         model = short(name, time_limit=0.5).fit(X, X[:, 0] > 0)
     assert model.status_ == "time_limit"
     assert model.score(X, X[:, 0] > 0) > 0.9
@@ -157,7 +158,7 @@ def test_ctrl_c_before_sampling_is_an_ordinary_interrupt(name, monkeypatch):
     X, y = hard()
     model = short(name).fit(X, y)
     before = dict(model.__dict__)
-    monkeypatch.setattr(estimator, "read_labels", pressed)
+    monkeypatch.setattr(base, "read_labels", pressed)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, 1 - y)
     assert model.__dict__ == before

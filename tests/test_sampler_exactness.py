@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from maptree import MCMCTreeClassifier, SMCTreeClassifier, log_posterior
-from maptree.leaf_probabilities import posterior_mean
+from maptree.trees.leaf_probabilities import posterior_mean
 from oracle import distribution
 from tiny import TINY, estimated, exact, total_variation
 

@@ -25,7 +25,7 @@ from maptree import (
     SMCTreeClassifier,
     log_posterior,
 )
-from maptree.leaf_probabilities import posterior_mean
+from maptree.trees.leaf_probabilities import posterior_mean
 from samples import noisy, sampler
 
 BOTH = [MCMCTreeClassifier, SMCTreeClassifier]

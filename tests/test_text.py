@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from made_up_models import fitted_of
 from maptree import MAPTreeClassifier, Tree
-from maptree.encoding.schema import Column
-from maptree.encoding.value_text import number_text
-from maptree.encoding.wording import TestWords, yes_and_no
-from maptree.text import TreeText
+from maptree.schema.columns import Column, Schema
+from maptree.words.tests import TestWords, yes_and_no
+from maptree.words.tree_text import indented, rules
+from maptree.words.values import number_text
 
 
 @pytest.mark.parametrize(
@@ -36,7 +37,7 @@ def test_numbers_read_back_the_same(value):
     assert not text.endswith(".0")
 
 
-WORDS = TestWords(
+SCHEMA = Schema(
     (
         Column("age", "number", "float64", thresholds=(30.0, 45.5, 60.0)),
         Column("x3", "boolean", "int64", categories=(0, 1)),
@@ -61,7 +62,7 @@ WORDS = TestWords(
     ],
 )
 def test_conditions_merge_along_the_path(answers, text):
-    assert WORDS.condition(answers) == text
+    assert TestWords(SCHEMA).condition(answers) == text
 
 
 def test_rules_and_tree_of_three_classes():
@@ -71,13 +72,13 @@ def test_rules_and_tree_of_three_classes():
         [2, -1, 4, -1, -1],
         [[9, 5, 7], [9, 0, 0], [0, 5, 7], [0, 5, 0], [0, 0, 7]],
     )
-    text = TreeText(tree, WORDS, ["a", "b", "c"], np.full(3, 5 / 3))
-    assert text.rules() == [
+    fitted = fitted_of(SCHEMA, tree, ["a", "b", "c"], rho=5 / 3)
+    assert rules(fitted) == [
         "age <= 60 and x3 = 1  ->  c 0.72 [0.45, 0.92], n = 7",
         "age <= 60 and x3 = 0  ->  b 0.67 [0.36, 0.91], n = 5",
         "age > 60  ->  a 0.76 [0.52, 0.94], n = 9",
     ]
-    assert text.export().splitlines() == [
+    assert indented(fitted).splitlines() == [
         "age <= 60",
         "| x3 = 1: c 0.72 [0.45, 0.92], n = 7 (0 a, 0 b, 7 c)",
         "| x3 = 0: b 0.67 [0.36, 0.91], n = 5 (0 a, 5 b, 0 c)",
@@ -119,7 +120,7 @@ def test_names_for_a_table_without_them():
     assert model.rules()[0].startswith("x0 = 1  ->  y 0.83")
     assert model.rules(["fever"])[0].startswith("fever = 1  ->  y 0.83")
     assert model.export_text(["fever"]).splitlines()[1].startswith("fever = 0: n 0.83")
-    with pytest.raises(ValueError, match="length"):
+    with pytest.raises(ValueError, match="feature_names has 2 names, but the table had 1 column:"):
         model.rules(["a", "b"])
 
 

@@ -8,8 +8,8 @@ import time
 import numpy as np
 import pytest
 
-from maptree.tree import Tree
-from maptree.trees import Trees
+from maptree.trees.forest import Trees
+from maptree.trees.tree import Tree
 
 
 def random_trees(n_trees, n_tests, most_leaves, seed=0):

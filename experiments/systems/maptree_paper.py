@@ -14,7 +14,7 @@ import numpy as np
 
 from experiments.systems.fitted import Fitted, finite
 from maptree import Tree, _core
-from maptree.prior import read_prior
+from maptree.parameters.prior import read_prior
 
 PACKAGES = ("maptree",)
 WARM_UP: dict[str, Any] = {}

@@ -9,34 +9,36 @@ True
 """
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from maptree.certificate import Certificate
-    from maptree.diagnostics import Diagnostics
+    __version__: str
     from maptree.encoding.encoder import BinaryEncoder, IdentifierWarning
-    from maptree.encoding.schema import Column
-    from maptree.estimator import InterruptedWarning, TimeLimitWarning
-    from maptree.map_classifier import MAPTreeClassifier
-    from maptree.mcmc_classifier import MCMCTreeClassifier
-    from maptree.model_file.loading import load_model
-    from maptree.model_file.saving import save_model
-    from maptree.plot import plot_search, plot_tree
-    from maptree.progress import Progress, SamplerProgress
-    from maptree.report import write_report
-    from maptree.scorer import log_posterior
-    from maptree.smc_classifier import SMCTreeClassifier
-    from maptree.summary import PosteriorSummary
+    from maptree.engine.diagnostics import Diagnostics
+    from maptree.engine.progress import Progress, SamplerProgress
+    from maptree.estimators.base import InterruptedWarning, TimeLimitWarning
+    from maptree.estimators.map_classifier import MAPTreeClassifier
+    from maptree.estimators.mcmc_classifier import MCMCTreeClassifier
+    from maptree.estimators.saved import load_model, save_model
+    from maptree.estimators.smc_classifier import SMCTreeClassifier
+    from maptree.pictures.report.write import write_report
+    from maptree.pictures.search_plot import plot_search
+    from maptree.pictures.tree_plot import plot_tree
+    from maptree.schema.columns import Column
     from maptree.tables.parquet import ParquetTable, scan_parquet
-    from maptree.training import HeldOutScores, TrainingSummary
-    from maptree.tree import Tree
+    from maptree.trees.certificate import Certificate
+    from maptree.trees.fitted import FittedTree
+    from maptree.trees.log_posterior import log_posterior
+    from maptree.trees.training import HeldOutScores, TrainingSummary
+    from maptree.trees.tree import Tree
+    from maptree.words.posterior_summary import PosteriorSummary
 
 __all__ = [
     "BinaryEncoder",
     "Certificate",
     "Column",
     "Diagnostics",
+    "FittedTree",
     "HeldOutScores",
     "IdentifierWarning",
     "InterruptedWarning",
@@ -59,40 +61,44 @@ __all__ = [
     "scan_parquet",
     "write_report",
 ]
-__version__ = version("maptree")
 
 # Where the names are. They are imported when they are asked for: scikit-learn and scipy take more
 # than a second, and `maptree --help` needs neither.
 _HOMES = {
     "BinaryEncoder": "maptree.encoding.encoder",
-    "Certificate": "maptree.certificate",
-    "Column": "maptree.encoding.schema",
-    "Diagnostics": "maptree.diagnostics",
-    "HeldOutScores": "maptree.training",
+    "Certificate": "maptree.trees.certificate",
+    "Column": "maptree.schema.columns",
+    "Diagnostics": "maptree.engine.diagnostics",
+    "FittedTree": "maptree.trees.fitted",
+    "HeldOutScores": "maptree.trees.training",
     "IdentifierWarning": "maptree.encoding.encoder",
-    "InterruptedWarning": "maptree.estimator",
-    "MAPTreeClassifier": "maptree.map_classifier",
-    "MCMCTreeClassifier": "maptree.mcmc_classifier",
+    "InterruptedWarning": "maptree.estimators.base",
+    "MAPTreeClassifier": "maptree.estimators.map_classifier",
+    "MCMCTreeClassifier": "maptree.estimators.mcmc_classifier",
     "ParquetTable": "maptree.tables.parquet",
-    "PosteriorSummary": "maptree.summary",
-    "Progress": "maptree.progress",
-    "SMCTreeClassifier": "maptree.smc_classifier",
-    "SamplerProgress": "maptree.progress",
-    "TimeLimitWarning": "maptree.estimator",
-    "TrainingSummary": "maptree.training",
-    "Tree": "maptree.tree",
-    "load_model": "maptree.model_file.loading",
-    "log_posterior": "maptree.scorer",
-    "plot_search": "maptree.plot",
-    "plot_tree": "maptree.plot",
-    "save_model": "maptree.model_file.saving",
+    "PosteriorSummary": "maptree.words.posterior_summary",
+    "Progress": "maptree.engine.progress",
+    "SMCTreeClassifier": "maptree.estimators.smc_classifier",
+    "SamplerProgress": "maptree.engine.progress",
+    "TimeLimitWarning": "maptree.estimators.base",
+    "TrainingSummary": "maptree.trees.training",
+    "Tree": "maptree.trees.tree",
+    "load_model": "maptree.estimators.saved",
+    "log_posterior": "maptree.trees.log_posterior",
+    "plot_search": "maptree.pictures.search_plot",
+    "plot_tree": "maptree.pictures.tree_plot",
+    "save_model": "maptree.estimators.saved",
     "scan_parquet": "maptree.tables.parquet",
-    "write_report": "maptree.report",
+    "write_report": "maptree.pictures.report.write",
 }
 
 if not TYPE_CHECKING:  # so that type checkers know the names, and no others
 
     def __getattr__(name: str) -> Any:
+        if name == "__version__":
+            from importlib.metadata import version  # slow to import
+
+            return version("maptree")
         if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         value = getattr(import_module(_HOMES[name]), name)

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from made_up_models import change
 from maptree import MAPTreeClassifier, Tree
-from maptree.encoding.schema import Column
+from maptree.schema.columns import Column
 
 SIZES = ["very small", "small", "medium", "large", "very large"]
 COLOURS = [
@@ -82,7 +83,7 @@ def mixed_case(n_rows: int, seed: int = 0, depth: int = 12) -> Case:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the identifier
         model = MAPTreeClassifier(max_expansions=1, max_depth=1).fit(train, labels)
-    model.tree_ = wide_tree(model.encoder_.transform(train), rng, depth)
+    change(model, tree=wide_tree(model.encoder_.transform(train), rng, depth))
     columns = {}
     for name, column in zip(TYPES, model.encoder_.schema_, strict=True):
         values = _column(name, n_rows, rng, holes=0.15, unknown=0.2)
@@ -104,7 +105,7 @@ def deep_case(n_levels: int, n_rows: int, seed: int = 1) -> Case:
         yes_goes_on = level >= n_levels * 4 // 5
         left[node], right[node] = (leaf, chain) if yes_goes_on else (chain, leaf)
     counts = rng.integers(0, 50, (n_nodes, 3))
-    case.model.tree_ = Tree(feature, left, right, counts)
+    change(case.model, tree=Tree(feature, left, right, counts))
     return case
 
 

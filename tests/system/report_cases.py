@@ -8,8 +8,8 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 
-from maptree.drawing.tree_view import view_tree
-from maptree.encoding.value_text import category_text
+from maptree.pictures.tree_view import view_tree
+from maptree.words.values import category_text
 
 SIZES = ["very small", "small", "medium", "large"]
 COLOURS = [
@@ -126,7 +126,10 @@ def asked_columns(model, tree):
 def typed_rows(model, rows, names):
     """What is entered for rows, by the words that the form has for categories."""
     typed = []
-    columns = {column.name: column for column in view_tree(model, isolated=True).words.schema}
+    columns = {
+        column.name: column
+        for column in view_tree(model.fitted_, isolated=True).fitted.schema.columns
+    }
     full = {column.name: column for column in model.encoder_.schema_}
     for _, row in rows.iterrows():
         entered = []

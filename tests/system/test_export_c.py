@@ -8,8 +8,9 @@ import subprocess
 import numpy as np
 import pytest
 
-from made_up_models import HOSTILE, asking, category, number
+from made_up_models import HOSTILE, asking, category, change, number
 from maptree.export.encoded_inputs import encoded_inputs
+from maptree.export.plain_tree import PlainTree
 from mixed_table import whole
 
 pytestmark = pytest.mark.system
@@ -65,7 +66,7 @@ def field(given, value):
 def test_hostile_names_compile(tool, tmp_path):
     numbers = [number(1.5, name=name, has_missing=True) for name in HOSTILE]
     model = asking(*numbers, category(*HOSTILE, name="text"))
-    model.classes_ = np.array(HOSTILE[:2])
+    change(model, classes=np.array(HOSTILE[:2]))
     (tmp_path / "exported.c").write_text(model.to_c(), encoding="ascii")
     built = [tool("cc"), *FLAGS, "-c", "exported.c"]
     subprocess.run(built, cwd=tmp_path, check=True, timeout=300)
@@ -73,7 +74,7 @@ def test_hostile_names_compile(tool, tmp_path):
 
 def test_c(case, compare, tool, tmp_path):
     compiler = tool("cc")
-    tree = case.model._plain_tree()
+    tree = PlainTree.of(case.model.fitted_)
     inputs = encoded_inputs(tree, "C")
     (tmp_path / "exported.c").write_text(case.model.to_c(), encoding="ascii")
     reads = "\n".join(f"    {READ[given.type].format(given.name)}" for given in inputs)

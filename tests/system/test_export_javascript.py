@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from made_up_models import HOSTILE, asking, number
+from made_up_models import HOSTILE, asking, change, number
 
 pytestmark = pytest.mark.system
 
@@ -81,7 +81,7 @@ def test_javascript(case, compare, tool, tmp_path):
 
 def test_hostile_names(tool, tmp_path):
     model = asking(*[number(1.5, name=name) for name in HOSTILE])
-    model.classes_ = np.array(HOSTILE[:2])
+    change(model, classes=np.array(HOSTILE[:2]))
     rows = [dict.fromkeys(HOSTILE, 2.0) | {name: 1.0} for name in HOSTILE]
     (tmp_path / "exported.mjs").write_text(model.to_javascript(), encoding="ascii")
     (tmp_path / "main.mjs").write_text(MAIN)

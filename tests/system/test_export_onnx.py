@@ -11,6 +11,7 @@ import pytest
 from made_up_models import asking, number
 from maptree import MAPTreeClassifier
 from maptree.export.encoded_inputs import encoded_inputs
+from maptree.export.plain_tree import PlainTree
 from mixed_table import whole
 
 MISSING = "\N{EMPTY SET}"
@@ -18,7 +19,7 @@ MISSING = "\N{EMPTY SET}"
 
 def as_arrays(case):
     """The columns as the documentation of to_onnx asks for them."""
-    tree = case.model._plain_tree()
+    tree = PlainTree.of(case.model.fitted_)
     arrays = {}
     for given in encoded_inputs(tree, "ONNX"):
         values = case.table.column(tree.columns[given.column].name).to_pylist()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from maptree.export.drawn import edge_words, node_lines
+from maptree.export.plain_tree import PlainTree, edge_words, node_lines
 from mixed_table import mixed_case
 
 pytestmark = pytest.mark.system
@@ -35,7 +35,7 @@ console.log(JSON.stringify({ nodes, edges }));
 @pytest.fixture(scope="module")
 def tree():
     """A tree of a few hundred nodes about columns and categories with hostile names."""
-    return mixed_case(n_rows=1).model._plain_tree()
+    return PlainTree.of(mixed_case(n_rows=1).model.fitted_)
 
 
 @pytest.fixture(scope="module")

@@ -11,9 +11,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from made_up_models import asking, category, number
+from made_up_models import asking, category, change, number
 from maptree import MAPTreeClassifier
-from maptree.encoding.schema import Column
+from maptree.schema.columns import Column
 
 
 def read(rows):
@@ -248,7 +248,7 @@ def test_without_an_encoder_in_postgresql(kind, postgresql):
 @pytest.mark.parametrize("labels", [[2.0, 3.5], [2, 3], [False, True], ["2", "3"]])
 def test_labels_keep_their_type_in_postgresql(labels, postgresql):
     model = asking(number(1.5))
-    model.classes_ = np.array(labels)
+    change(model, classes=np.array(labels))
     with postgresql() as connection:
         connection.execute("CREATE TABLE data AS SELECT 1 AS number, 1.0 AS x")
         (row,) = connection.execute(model.to_sql("postgresql", keep=["number"])).fetchall()

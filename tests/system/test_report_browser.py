@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from made_up_models import change
 from maptree import MAPTreeClassifier
-from maptree.drawing.layout import BOX_HEIGHT, MARGIN
-from maptree.drawing.tree_view import view_tree
+from maptree.pictures.layout import BOX_HEIGHT, MARGIN
+from maptree.pictures.tree_view import view_tree
 from pictured import HOSTILE, pictured
 from report_cases import ASK, all_kinds, asked_columns, typed_rows, with_thresholds
 from tables import random_tree
@@ -88,8 +89,7 @@ def model():
     fitted = MAPTreeClassifier(max_expansions=1, max_depth=1).fit(train, y)
     answers = fitted.encoder_.transform(train)
     trees = (random_tree(answers, np.random.default_rng(seed), max_depth=7) for seed in range(100))
-    fitted.tree_ = max(trees, key=lambda tree: len(asked_columns(fitted, tree)))
-    return fitted
+    return change(fitted, tree=max(trees, key=lambda tree: len(asked_columns(fitted, tree))))
 
 
 def test_answers_are_those_of_the_model(model, open_report):
@@ -206,7 +206,7 @@ def test_both_layouts_are_one(open_report):
     model = pictured(30)
     page = open_report(model)
     page.get_by_role("button", name="Unfold all").click()
-    places = view_tree(model).place()
+    places = view_tree(model.fitted_).place()
     for node in (0, 7, 31, 58):
         transform = page.locator(f'[data-n="{node}"]').get_attribute("transform")
         x, y = map(float, transform.removeprefix("translate(").removesuffix(")").split())
@@ -422,7 +422,7 @@ def test_the_first_view_can_be_read(open_report, width, levels):
     """The root and what follows are seen; of a large tree the rest is folded, and said to be."""
     model = pictured(200)
     page = open_report(model, width=width)
-    depth = [node.depth for node in view_tree(model).nodes]
+    depth = [node.depth for node in view_tree(model.fitted_).nodes]
     assert all(inside(page, f'[data-n="{n}"] rect') for n, d in enumerate(depth) if d < levels)
     scale = page.locator('[data-n="0"] rect').bounding_box()["height"] / BOX_HEIGHT
     assert scale >= 0.6 - 0.02

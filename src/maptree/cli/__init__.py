@@ -8,7 +8,7 @@ import signal
 import sys
 from importlib.util import find_spec
 
-from maptree.cli.refusal import INTERRUPTED, NOT_INSTALLED
+from maptree.cli.mistakes import INTERRUPTED, NOT_INSTALLED
 
 _NEEDED = ("typer", "rich", "pyarrow")
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import typer
 
-from maptree.cli import commands, refusal
-from maptree.cli.refusal import Refusal
+from maptree.cli import commands, mistakes
+from maptree.cli.mistakes import Refusal
 from maptree.cli.screen import complain
 
 # What click calls UsageError. Older versions of typer use click, newer ones have a copy of it.
@@ -119,35 +119,35 @@ def run(arguments: Sequence[str]) -> int:
     except (_ReaderGone, BrokenPipeError):
         # Python flushes once more at its end, and would complain again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return refusal.BROKEN_PIPE
+        return mistakes.BROKEN_PIPE
     except (_Interrupted, KeyboardInterrupt, typer.Abort):
-        return complain("Interrupted.", refusal.INTERRUPTED, as_json)
+        return complain("Interrupted.", mistakes.INTERRUPTED, as_json)
     except Refusal as refused:
         return complain(str(refused), refused.code, as_json)
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
-        return complain(f"{place}{error.strerror or error}.", refusal.UNUSABLE, as_json)
+        return complain(f"{place}{error.strerror or error}.", mistakes.UNUSABLE, as_json)
     except ImportError as error:
-        return complain(str(error), refusal.NOT_INSTALLED, as_json)
+        return complain(str(error), mistakes.NOT_INSTALLED, as_json)
     except (ValueError, TypeError) as error:
         if os.environ.get("MAPTREE_DEBUG"):
             traceback.print_exc()
-        return complain(str(error), refusal.UNUSABLE, as_json)
+        return complain(str(error), mistakes.UNUSABLE, as_json)
     except MemoryError:
         return complain(
             "There is not enough memory. Pass --memory-limit, or fewer rows or columns.",
-            refusal.UNUSABLE,
+            mistakes.UNUSABLE,
             as_json,
         )
     except Exception as error:
         if isinstance(error, _UsageError):
-            return complain(_usage(error), refusal.USAGE, as_json)
+            return complain(_usage(error), mistakes.USAGE, as_json)
         if os.environ.get("MAPTREE_DEBUG"):
             traceback.print_exc()
         return complain(
             f"A fault of maptree: {type(error).__name__}: {error}. Please report it, with what "
             "MAPTREE_DEBUG=1 shows in front of the same command.",
-            refusal.FAULT,
+            mistakes.FAULT,
             as_json,
         )
 

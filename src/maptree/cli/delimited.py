@@ -4,46 +4,28 @@ from __future__ import annotations
 
 import codecs
 import re
-from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as csv
 
-from maptree.cli.refusal import Refusal
-
-# In any case of letters, with spaces around it or not.
-MISSING = ("", "NA", "N/A", "#N/A", "<NA>", "NaN", "NaT", "null", "None", "?")
-_DELIMITERS = (",", ";", "\t", "|")
-_MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
-_BEGINNINGS = {
-    b"PAR1": "a Parquet file: name it .parquet, or pass --format parquet",
-    b"ARROW1": "a Feather file: name it .feather, or pass --format feather",
-    b"PK\x03\x04": "a workbook or a zip archive: save the table as CSV",
-    b"\xd0\xcf\x11\xe0": "a workbook of an old Excel: save the table as CSV",
-    b"\x1f\x8b": "compressed: name it .csv.gz",
-    b"%PDF": "a PDF",
-    b"{": "JSON: name it .jsonl, or pass --format jsonl",
-}
-
-
-@dataclass(frozen=True)
-class Dialect:
-    """How a file of text is written; None: found out from the file."""
-
-    delimiter: str | None = None
-    encoding: str | None = None
-    missing: tuple[str, ...] = MISSING
-    decimal: str = "."
+from maptree.cli.header import (
+    FOREIGN,
+    Dialect,
+    find_delimiter,
+    find_encoding,
+    first_line,
+    name_columns,
+)
+from maptree.cli.mistakes import Refusal
 
 
 def read_delimited(content: bytes, where: str, dialect: Dialect) -> pa.Table:
     """Return the columns as text, trimmed; missing values are null."""
-    encoding = dialect.encoding or _encoding(content)
+    encoding = dialect.encoding or find_encoding(content)
     _refuse_foreign(content, where, encoding)
-    header = _header(content, where, encoding)
-    delimiter = dialect.delimiter or _delimiter(header)
+    delimiter = dialect.delimiter or find_delimiter(first_line(content, encoding))
     parse = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
     # On one thread, errors name the row.
     read = csv.ReadOptions(use_threads=False, encoding=encoding)
@@ -70,18 +52,14 @@ def read_delimited(content: bytes, where: str, dialect: Dialect) -> pa.Table:
     _refuse_open_quote(content, table, where)
     return table.from_arrays(
         [_clean(column, dialect) for column in table.columns],
-        names=[name.strip() or f"column_{j + 1}" for j, name in enumerate(table.column_names)],
+        names=name_columns(table.column_names),
     )
-
-
-def _encoding(content: bytes) -> str:
-    return next((name for mark, name in _MARKS.items() if content.startswith(mark)), "utf-8")
 
 
 def _refuse_foreign(content: bytes, where: str, encoding: str) -> None:
     if not content.strip():
         raise Refusal(f"{where} is empty: it needs a line of column names, and rows.")
-    for beginning, what in _BEGINNINGS.items():
+    for beginning, what in FOREIGN.items():
         if content.startswith(beginning):
             raise Refusal(f"{where} is not CSV. It looks like {what}.")
     if encoding == "utf-8" and b"\0" in content[:4096]:
@@ -92,11 +70,6 @@ def _refuse_foreign(content: bytes, where: str, encoding: str) -> None:
         raise Refusal(f"--encoding {encoding} is unknown: try utf-8 or latin-1.", 2) from None
 
 
-def _header(content: bytes, where: str, encoding: str) -> str:
-    start = content[: 1 << 16].decode(encoding, errors="replace").lstrip("\ufeff\r\n")
-    return start.splitlines()[0] if start else ""
-
-
 def _empty_lines_in_front(content: bytes, encoding: str) -> int:
     start = content[: 1 << 16].decode(encoding, errors="replace").lstrip("\ufeff")
     return len(start[: len(start) - len(start.lstrip("\r\n"))].splitlines())
@@ -105,12 +78,6 @@ def _empty_lines_in_front(content: bytes, encoding: str) -> int:
 def _ends_with_empty_line(content: bytes) -> bool:
     end = content[-8:].replace(b"\0", b"")  # UTF-16 has zeros between letters
     return end.endswith((b"\n\n", b"\r\n\r\n", b"\r\r"))
-
-
-def _delimiter(header: str) -> str:
-    """Return the delimiter that the header has most of, outside of quotes."""
-    bare = re.sub(r'"[^"]*"', "", header)
-    return max(_DELIMITERS, key=lambda mark: (bare.count(mark), -_DELIMITERS.index(mark)))
 
 
 def _explain(error: str, where: str, encoding: str, content: bytes) -> str:
@@ -152,6 +119,8 @@ def _refuse_open_quote(content: bytes, table: pa.Table, where: str) -> None:
 
 def _clean(column: Any, dialect: Dialect) -> Any:
     trimmed = pc.utf8_trim_whitespace(column)
-    words = pa.array([word.strip().lower() for word in dialect.missing], pa.string())
-    missing = pc.is_in(pc.utf8_lower(trimmed), value_set=words)
-    return pc.if_else(missing, pa.scalar(None, pa.string()), trimmed)
+    # By an expression, not by pc.is_in, and null without pa.scalar: turning Python values into
+    # Arrow's imports pandas where that is installed, which takes longer than all the rest.
+    words = "|".join(re.escape(word.strip().lower()) for word in dialect.missing)
+    missing = pc.match_substring_regex(pc.utf8_lower(trimmed), f"^(?:{words})$")
+    return pc.if_else(missing, pa.nulls(1, pa.string())[0], trimmed)

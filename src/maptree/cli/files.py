@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,12 +11,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from maptree.cli.delimited import Dialect, read_delimited
-from maptree.cli.json_lines import read_json_lines
-from maptree.cli.refusal import USAGE, Refusal
+from maptree.cli.delimited import read_delimited
+from maptree.cli.header import Dialect
+from maptree.cli.mistakes import USAGE, Refusal, refuse_absent
 from maptree.cli.text_columns import TIMES, as_fitted, infer
-from maptree.encoding.schema import Column
-from maptree.json_values import repeated
+from maptree.files.json_values import repeated
+from maptree.schema.columns import Column
 
 EXTENSIONS = {
     ".csv": "csv",
@@ -73,8 +74,7 @@ class Source:
 
 def read_source(path: str, format_: str | None, dialect: Dialect) -> Source:
     """Read a table; ``-`` is standard input."""
-    if path != "-":
-        _refuse_absent(Path(path))
+    refuse_absent(path)
     kind = _kind(path, format_)
     name = "standard input" if path == "-" else path
     opened = pa.BufferReader(_stdin()) if path == "-" else _open(path)
@@ -115,10 +115,15 @@ def _kind(path: str, format_: str | None) -> str:
     if suffix not in EXTENSIONS:
         excel = " Save a workbook as CSV first." if suffix in (".xls", ".xlsx", ".ods") else ""
         raise Refusal(
-            f"{path}: the extension {suffix or 'is lacking, which'!s} does not tell the format. "
-            f"Known are {', '.join(EXTENSIONS)}; or pass --format.{excel}"
+            f"Cannot tell the format of {path}: {extension_fault(suffix)}. Pass --format csv (or "
+            f"{', '.join(_FORMATS[1:])}), or name it {', '.join(EXTENSIONS)}.{excel}"
         )
     return EXTENSIONS[suffix]
+
+
+def extension_fault(suffix: str) -> str:
+    """Say why an extension does not tell a format."""
+    return f"the extension {suffix} is unknown" if suffix else "it has no extension"
 
 
 def _stdin() -> bytes:
@@ -154,24 +159,6 @@ def _reason(error: OSError) -> str:
     return error.strerror or str(error).splitlines()[0]
 
 
-def _refuse_absent(file: Path) -> None:
-    if file.is_dir():
-        raise Refusal(f"{file} is a folder: name a file in it.")
-    if not file.exists():
-        raise Refusal(f"There is no file {file}.{_neighbours(file)}")
-
-
-def _neighbours(file: Path) -> str:
-    from maptree.cli.names import nearest
-
-    try:
-        others = [other.name for other in file.parent.iterdir() if other.is_file()]
-    except OSError:
-        return f" The folder {file.parent} is not there, either."
-    near = nearest(file.name, others)
-    return f" Did you mean {' or '.join(str(file.parent / name) for name in near)}?" if near else ""
-
-
 def _read_parquet(opened: Any) -> pa.Table:
     import pyarrow.parquet as parquet
 
@@ -192,3 +179,66 @@ _READ: dict[str, Callable[[Any], pa.Table]] = {
     "parquet": _read_parquet,
     "feather": _read_feather,
 }
+
+
+def read_json_lines(content: bytes, where: str) -> pa.Table:
+    """Return the table of a file of JSON lines."""
+    import pyarrow.json
+
+    try:
+        table = pyarrow.json.read_json(pa.BufferReader(content))
+    except pa.ArrowInvalid as error:
+        _refuse_lines(content, where)
+        said = str(error).splitlines()[0][:300]
+        raise Refusal(f"{where} cannot be read as jsonl: {said}") from None
+    if any(pa.types.is_nested(field.type) for field in table.schema):
+        _refuse_lines(content, where)
+    return table
+
+
+def _refuse_lines(content: bytes, where: str) -> None:
+    """Refuse the first line that does not fit, in words that name it."""
+    first: dict[str, tuple[str, int]] = {}  # what a column holds, and since which line
+    for number, line in enumerate(content.splitlines(), start=1):
+        if not line.strip():
+            continue
+        place = f"{where}, line {number:,}"
+        for name, value in _record(line, place).items():
+            kind = _KINDS[type(value)]
+            if kind in _NESTED:
+                raise Refusal(
+                    f"{place}: {name!r} is {kind}, with values of its own. Write these as columns."
+                )
+            known, since = first.setdefault(name, (kind, number)) if kind else (kind, number)
+            if known != kind:
+                raise Refusal(
+                    f"{place}: {name!r} is {kind}, and in line {since:,} it is {known}. Write all "
+                    "values of a column in the same way; null is a missing one."
+                )
+
+
+_KINDS = {
+    dict: "an object",
+    list: "a list",
+    str: "text",
+    bool: "true or false",
+    int: "a number",
+    float: "a number",
+    type(None): "",
+}
+_NESTED = ("an object", "a list")
+
+
+def _record(line: bytes, place: str) -> dict[str, Any]:
+    remedy = "Write one JSON object a line, not a list and no commas between them."
+    try:
+        value = json.loads(line)
+    except UnicodeDecodeError:
+        raise Refusal(f"{place} is not text in UTF-8. Save the file as UTF-8.") from None
+    except (json.JSONDecodeError, RecursionError) as error:
+        said = getattr(error, "msg", "it is nested too deep")
+        said = "" if line.lstrip().startswith(b"[") else f" ({said})"
+        raise Refusal(f"{place} is not a JSON object{said}. {remedy}") from None
+    if not isinstance(value, dict):
+        raise Refusal(f"{place} is {_KINDS[type(value)] or 'null'}. {remedy}")
+    return value

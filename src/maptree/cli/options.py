@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from maptree.cli.refusal import USAGE, Refusal
+from maptree.cli.header import MISSING, Dialect
+from maptree.cli.mistakes import USAGE, Refusal
 
 if TYPE_CHECKING:
     from maptree.cli.files import Source
@@ -76,9 +78,16 @@ def read_data(
     decimal: str,
 ) -> Source:
     """Read the table that the options describe."""
-    from maptree.cli.delimited import MISSING, Dialect
+    dialect = read_dialect(delimiter, encoding, missing, decimal)
     from maptree.cli.files import read_source
 
+    return read_source(path, format_, dialect)
+
+
+def read_dialect(
+    delimiter: str | None, encoding: str | None, missing: list[str] | None, decimal: str
+) -> Dialect:
+    """Return how a file of text is written, as far as options tell."""
     if decimal not in (".", ","):
         raise Refusal(f"--decimal {decimal} is unknown: pass . or ,", USAGE)
     if delimiter is not None:
@@ -86,7 +95,7 @@ def read_data(
         if len(delimiter) != 1 or not delimiter.isascii():
             raise Refusal(f"--delimiter {delimiter}: pass one character, or tab.", USAGE)
     words = (*MISSING, *(missing or ()))
-    return read_source(path, format_, Dialect(delimiter, encoding, words, decimal))
+    return Dialect(delimiter, encoding, words, decimal)
 
 
 def refuse_overwriting(output: str, *inputs: str) -> None:
@@ -104,3 +113,28 @@ def beside(model: str, extension: str) -> str:
     ('people.html', 'tree.html')
     """
     return model.removesuffix(".json").removesuffix(".model") + extension
+
+
+def refuse_output(path: str, model: str, own: bytes | None = None) -> None:
+    """Refuse to replace the model that is read, or a file that is not the command's own.
+
+    Its own files begin with ``own``. Where they may begin with anything, model files and tables are
+    refused; .txt may be either.
+    """
+    from maptree.cli.files import EXTENSIONS
+    from maptree.model_file import FORMAT
+
+    file = Path(path)
+    if not file.is_file():
+        return
+    if file.samefile(model):
+        raise Refusal(f"--output {path} is the model itself: name another file.")
+    with open(file, "rb") as old:
+        start = old.read(200).lstrip()
+    if own is not None:
+        if start and not start.startswith(own):
+            raise Refusal(f"--output {path} is there and is no report: name another file.")
+    elif FORMAT.encode() in start:
+        raise Refusal(f"--output {path} is there and is a model: name another file.")
+    elif start and file.suffix.lower() in set(EXTENSIONS) - {".txt"}:
+        raise Refusal(f"--output {path} is there and is a table: name another file.")

@@ -13,16 +13,16 @@ from typing import IO, Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from maptree.cli.files import EXTENSIONS, Source
-from maptree.cli.labelled_rows import take
-from maptree.cli.names import refuse_unknown, split_names
-from maptree.cli.new_rows import rows_for
-from maptree.cli.refusal import USAGE, Refusal
+from maptree.cli.files import EXTENSIONS, Source, extension_fault
+from maptree.cli.mistakes import USAGE, Refusal, refuse_unknown, split_names
+from maptree.cli.rows import rows_for
 from maptree.cli.screen import emit
-from maptree.cli.target import class_texts
-from maptree.map_classifier import MAPTreeClassifier
-from maptree.whole_file import whole_file
+from maptree.files.whole_file import whole_file
+from maptree.trees.fitted import FittedTree
+from maptree.trees.leaf_probabilities import credible_interval
+from maptree.words.tree_text import rules_by_leaf
 
 _BLOCK = 1 << 14  # rows written together
 
@@ -38,45 +38,24 @@ class Wanted:
     keep: list[str]
 
 
-def predictions(model: MAPTreeClassifier, source: Source, wanted: Wanted) -> pa.Table:
+def predictions(fitted: FittedTree, source: Source, wanted: Wanted) -> pa.Table:
     """Return one row for each row of a table."""
+    from maptree.encoding.answering import read_answers
+
     if not 0 < wanted.level < 1:
         raise Refusal(f"--level {wanted.level:g}: pass a number like 0.95.", USAGE)
     keep = split_names(wanted.keep, source.columns)
     refuse_unknown(keep, source.columns, source.name)
-    X = rows_for(model, source)
-    answers = model._ask(X)
-    leaves = answers.leaves(model.tree_)
+    answers = read_answers(fitted.schema, rows_for(fitted, source))
     # All that a row gets depends on its leaf only, so it is worked out for the leaves.
-    nodes, position = np.unique(leaves, return_inverse=True)
-    rows = np.unique(leaves, return_index=True)[1]
-    one_each = take(X, rows)
-    probabilities = model.predict_proba(one_each)
-    best = probabilities.argmax(axis=1)
-    names = class_texts(model.classes_)
-    columns: dict[str, Any] = {}
-    columns["prediction"] = _array(model.classes_[best])
-    if wanted.proba:
-        for k, name in enumerate(names):
-            columns[f"probability_{name}"] = pa.array(probabilities[:, k])
-    if wanted.interval:
-        ends = model.predict_interval(one_each, wanted.level)
-        if wanted.proba:
-            for k, name in enumerate(names):
-                columns[f"low_{name}"] = pa.array(ends[:, k, 0])
-                columns[f"high_{name}"] = pa.array(ends[:, k, 1])
-        else:
-            each = np.arange(len(nodes))
-            columns["probability"] = pa.array(probabilities[each, best])
-            columns["low"] = pa.array(ends[each, best, 0])
-            columns["high"] = pa.array(ends[each, best, 1])
-    made = pa.table(columns).take(pa.array(position))
+    nodes, position = np.unique(answers.leaves(fitted.tree), return_inverse=True)
+    made = _of_leaves(fitted, nodes, wanted).take(pa.array(position))
     if wanted.explain:
         # Two rules for a leaf: the longer one is for rows with values unlike any in fit.
-        text = model._text(None)
-        rules = [text.rules_by_leaf(unseen)[int(n)] for unseen in (False, True) for n in nodes]
-        chosen = position + len(nodes) * answers.unforeseen(model.tree_)
-        made = made.append_column("rule", pa.array(rules).take(pa.array(chosen)))
+        rules = [rules_by_leaf(fitted, unseen) for unseen in (False, True)]
+        texts = [by_leaf[int(node)] for by_leaf in rules for node in nodes]
+        chosen = position + len(nodes) * answers.unforeseen(fitted.tree)
+        made = made.append_column("rule", pa.array(texts).take(pa.array(chosen)))
     clash = [name for name in keep if name in made.column_names]
     if clash:
         raise Refusal(f"--keep {clash[0]}: predictions have a column of that name. Rename it.")
@@ -84,8 +63,26 @@ def predictions(model: MAPTreeClassifier, source: Source, wanted: Wanted) -> pa.
     return pa.table(kept | dict(zip(made.column_names, made.columns, strict=True)))
 
 
-def _array(labels: Any) -> pa.Array:
-    return pa.array(labels.tolist())
+def _of_leaves(fitted: FittedTree, nodes: NDArray[np.intp], wanted: Wanted) -> pa.Table:
+    """Return what is predicted at each of some leaves."""
+    probabilities = fitted.probabilities[nodes]
+    best = probabilities.argmax(axis=1)
+    columns: dict[str, Any] = {"prediction": pa.array(fitted.classes[best].tolist())}
+    if wanted.proba:
+        for k, name in enumerate(fitted.labels):
+            columns[f"probability_{name}"] = pa.array(probabilities[:, k])
+    if wanted.interval:
+        ends = credible_interval(fitted.tree.counts[nodes], fitted.prior.rho, wanted.level)
+        if wanted.proba:
+            for k, name in enumerate(fitted.labels):
+                columns[f"low_{name}"] = pa.array(ends[:, k, 0])
+                columns[f"high_{name}"] = pa.array(ends[:, k, 1])
+        else:
+            each = np.arange(len(nodes))
+            columns["probability"] = pa.array(probabilities[each, best])
+            columns["low"] = pa.array(ends[each, best, 0])
+            columns["high"] = pa.array(ends[each, best, 1])
+    return pa.table(columns)
 
 
 def write(table: pa.Table, place: str) -> None:
@@ -97,8 +94,8 @@ def write(table: pa.Table, place: str) -> None:
     kind = EXTENSIONS.get(suffix)
     if kind is None:
         raise Refusal(
-            f"--output {place}: the extension {suffix or 'is lacking, which'!s} does not tell the "
-            "format. Known are .csv, .tsv, .parquet, .feather, .jsonl.",
+            f"--output {place}: cannot tell the format: {extension_fault(suffix)}. Name it .csv, "
+            ".tsv, .parquet, .feather or .jsonl.",
             USAGE,
         )
     with whole_file(place) as file:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from maptree.cli.files import Source
-from maptree.cli.names import hint, listed
-from maptree.cli.refusal import Refusal
+from maptree.cli.mistakes import Refusal, hint, listed
 from maptree.cli.text_columns import NUMBER
 
 # So many different values are classes without further questions.
@@ -106,7 +104,7 @@ def _refuse_few_or_many(target: Target) -> None:
 def _against_rest(labels: NDArray[Any], positive: str, name: str) -> NDArray[Any]:
     """Of several classes make two: this one and the others."""
     classes, codes = np.unique(labels, return_inverse=True)
-    texts = class_texts(classes)
+    texts = [str(label) for label in classes]
     if positive not in texts:
         raise Refusal(
             f"--positive {positive}: the target {name!r} has no such class. "
@@ -166,16 +164,3 @@ def _are_numbers(classes: NDArray[Any]) -> bool:
     # As in columns: 01067 is a postcode.
     plain = all(re.fullmatch(NUMBER, text) for text in texts)
     return plain and len({_numbers(text) for text in texts}) == len(classes)
-
-
-def class_numbers(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
-    """Return each label's position among the classes of a model, -1 for another."""
-    position = {label: k for k, label in enumerate(classes.tolist())}
-    distinct, codes = np.unique(labels, return_inverse=True)
-    numbers = np.array([position.get(label, -1) for label in distinct.tolist()], dtype=np.intp)
-    return numbers[codes]
-
-
-def class_texts(classes: Sequence[Any] | NDArray[Any]) -> list[str]:
-    """Return the classes as the files have them."""
-    return [str(label) for label in classes]

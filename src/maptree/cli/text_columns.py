@@ -12,8 +12,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from maptree.cli.refusal import Refusal
-from maptree.encoding.schema import Column
+from maptree.cli.mistakes import Refusal
+from maptree.schema.columns import Column
 
 _WHOLE = r"^[+-]?(0|[1-9][0-9]*)$"
 NUMBER = r"^[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$|^[+-]?(?i:inf|infinity)$"

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maptree.datasets.tic_tac_toe import Dataset, load_tic_tac_toe
-from maptree.whole_file import write_whole
+from maptree.files.whole_file import write_whole
 
 # The collection's own site, in its item lists; and the repository of DL8.5, in dense rows.
 MIRRORS = (

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from maptree import _core
-from maptree.encoding.schema import Column, Test, columns_of_tests
+from maptree.schema.columns import Column, Schema, Test
+from maptree.tables.binary import NOT_BINARY, refuse_not_binary
 from maptree.tables.clock import DAY
 from maptree.tables.exact import exactly, floor_to
-from maptree.tables.table import Table
+from maptree.tables.table import Table, read_table
 from maptree.tables.values import Categories, Values
-from maptree.tree import Tree
+from maptree.trees.tree import Tree
+
+_NOT_AS_FITTED = (
+    "the matrix was 0/1 throughout when fitted, so only 0 and 1 have a meaning. Encode X the same "
+    "way as then."
+)
 
 # Rows compared together: a whole number of bytes of packed answers, and few enough for the cache.
 _BLOCK = 1 << 15
@@ -235,21 +242,20 @@ def _answer_objects(
 
 
 class Answers:
-    """The answers of a checked table. A column is read when a test first needs it.
+    """The answers of a table's rows to the tests of a schema.
 
-    ``read`` has the columns that have been read already.
+    The table is checked at once; a column is read when a test first needs it.
     """
 
-    def __init__(
-        self, schema: tuple[Column, ...], table: Table, read: Mapping[int, Values]
-    ) -> None:
+    def __init__(self, schema: Schema, table: Table) -> None:
         self.n_rows = table.n_rows
         self._schema = schema
         self._table = table
-        self._read = read
-        self._columns = columns_of_tests(schema)
-        ends = accumulate(len(column.tests) for column in schema)
-        self._first = [end - len(column.tests) for end, column in zip(ends, schema, strict=True)]
+        self._read = check_table(schema, table)
+        ends = accumulate(len(column.tests) for column in schema.columns)
+        self._first = [
+            end - len(column.tests) for end, column in zip(ends, schema.columns, strict=True)
+        ]
         self._prepared: dict[int, PreparedColumn] = {}
 
     def __call__(self, test: int, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
@@ -277,7 +283,8 @@ class Answers:
         """
         rows = np.zeros(self.n_rows, dtype=bool)
         for test in np.unique(tree.feature[tree.feature >= 0]).tolist():
-            column, values = self._schema[self._columns[test]], self._column_of(test)[0].values
+            column = self._schema.columns[self._schema.column_of_test[test]]
+            values = self._column_of(test)[0].values
             missing = values.is_missing()
             if not column.has_missing:
                 rows |= missing
@@ -287,8 +294,48 @@ class Answers:
 
     def _column_of(self, test: int) -> tuple[PreparedColumn, int]:
         """Return the column that a test is about, and the number of the test in that column."""
-        j = self._columns[test]
+        j = self._schema.column_of_test[test]
         if j not in self._prepared:
-            values = self._read[j] if j in self._read else self._table.read(j)
-            self._prepared[j] = prepare(self._schema[j], values, self._table.label(j))
+            self._prepared[j] = self.column(j)
         return self._prepared[j], test - self._first[j]
+
+    def column(self, j: int) -> PreparedColumn:
+        """Read a column and return it ready for its tests."""
+        values = self._read.pop(j) if j in self._read else self._table.read(j)
+        return prepare(self._schema.columns[j], values, self._table.label(j))
+
+
+def check_table(schema: Schema, table: Table) -> dict[int, Values]:
+    """Refuse columns that the tests have no meaning for; return those that had to be read."""
+    if not schema.takes_missing:
+        refuse_not_binary(table, NOT_BINARY)
+        return {}
+    read = {}
+    for j, column in enumerate(schema.columns):
+        # Of most columns the type tells that they fit, so that they need not be read.
+        if column.tests and table.kind(j) not in accepted_kinds(column):
+            read[j] = table.read(j)
+            check_kind(column, read[j], table.label(j))
+    if schema.binary:
+        refuse_not_binary(table, _NOT_AS_FITTED, missing=True)
+    return read
+
+
+def read_answers(schema: Schema, X: Any) -> Answers:
+    """Read a table where there is no estimator at hand, and return the answers of its rows."""
+    return Answers(schema, read_table(FittedColumns(schema), X, reset=False))
+
+
+class FittedColumns(BaseEstimator):  # type: ignore[misc]
+    """What scikit-learn's validation asks of an estimator: the columns that a table must have."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self.n_features_in_ = len(schema.columns)
+        if schema.named:
+            self.feature_names_in_ = np.array(schema.names, dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.schema.takes_missing
+        return tags

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maptree.encoding.answering import prepare
-from maptree.encoding.schema import Column
 from maptree.encoding.thresholds import ChosenThresholds, choose_thresholds
-from maptree.encoding.value_text import category_text
+from maptree.schema.columns import Column
 from maptree.tables.binary import is_binary
 from maptree.tables.clock import is_zone
 from maptree.tables.labels import Codes
 from maptree.tables.table import Table
 from maptree.tables.values import Category, Values
+from maptree.words.values import category_text
 
 # Text is taken for an identifier if it has more distinct values than this, and more than one for
 # every two rows: a test of a value would be about a row or two.

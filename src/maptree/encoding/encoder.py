@@ -12,34 +12,21 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from maptree import _core
-from maptree.encoding.answering import (
-    Answers,
-    PreparedColumn,
-    accepted_kinds,
-    check_kind,
-    prepare,
-)
+from maptree.encoding.answering import Answers
 from maptree.encoding.choosing import MaxTests, Rows, TablePass, binary_schema
-from maptree.encoding.report import report
-from maptree.encoding.schema import Column, columns_of_tests
-from maptree.encoding.schema_json import Encoded, read_encoded, write_encoded
-from maptree.encoding.wording import TestWords
-from maptree.limits import whole_number
+from maptree.parameters.numbers import whole_number
+from maptree.schema.columns import Column, Schema
+from maptree.schema.schema_json import read_schema, write_schema
 from maptree.tables.binary import (
     binary_columns,
     is_binary_matrix,
     pack_columns,
-    refuse_not_binary,
 )
 from maptree.tables.labels import Codes, read_labels
 from maptree.tables.table import Matrix, Table, read_table
-from maptree.tables.values import Values
 from maptree.tables.weights import read_weights
-
-_NOT_AS_FITTED = (
-    "the matrix was 0/1 throughout when fitted, so only 0 and 1 have a meaning. Encode X the same "
-    "way as then."
-)
+from maptree.words.column_report import report
+from maptree.words.tests import TestWords
 
 
 class IdentifierWarning(UserWarning):
@@ -127,7 +114,7 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def test_columns_(self) -> NDArray[np.int32]:
         """The column that each test is about."""
-        return np.array(columns_of_tests(self.schema_), dtype=np.int32)
+        return np.array(self.schema().column_of_test, dtype=np.int32)
 
     @property
     def test_thresholds_(self) -> NDArray[np.float64]:
@@ -217,18 +204,17 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def transform(self, X: Any) -> NDArray[np.uint8]:
         """Return the answers to the tests: a 0/1 matrix of shape (rows, tests)."""
         check_is_fitted(self)
-        table = read_table(self, X, reset=False)
-        read = self.check_table(table)
-        answers = np.empty((table.n_rows, len(self.test_columns_)), dtype=np.uint8)
+        answers = self._answers(X)
+        encoded = np.empty((answers.n_rows, len(self.test_columns_)), dtype=np.uint8)
         first = 0
         for j, column in enumerate(self.schema_):
             if not column.tests:
                 continue
-            prepared = self._prepare(table, j, read)
+            prepared = answers.column(j)
             for test in range(len(column.tests)):
-                answers[:, first + test] = prepared.answer(test)
+                encoded[:, first + test] = prepared.answer(test)
             first += len(column.tests)
-        return answers
+        return encoded
 
     def transform_packed(self, X: Any) -> NDArray[np.uint8]:
         """Return the answers packed by column: shape (tests, ceil(rows / 8)), one bit per row.
@@ -241,38 +227,33 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         table = read_table(self, X, reset=False)
-        read = self.check_table(table)
+        answers = Answers(self.schema(), table)
         if self.passthrough_:
             packed = table.pack() if isinstance(table, Matrix) else None
             if packed is None:
                 packed = pack_columns(table.n_rows, list(binary_columns(table)))
             return packed.take()
-        columns = [
-            self._prepare(table, j, read).pack()
-            for j, column in enumerate(self.schema_)
-            if column.tests
-        ]
+        columns = [answers.column(j).pack() for j, c in enumerate(self.schema_) if c.tests]
         return pack_columns(table.n_rows, columns).take()
 
-    def answers(self, table: Table) -> Answers:
-        """Check a table, and return the answers of its rows."""
-        return Answers(self.schema_, table, self.check_table(table))
+    def _answers(self, X: Any) -> Answers:
+        return Answers(self.schema(), read_table(self, X, reset=False))
 
-    def _prepare(self, table: Table, column: int, read: dict[int, Values]) -> PreparedColumn:
-        values = read.pop(column) if column in read else table.read(column)
-        return prepare(self.schema_[column], values, table.label(column))
+    def schema(self) -> Schema:
+        """Return the columns and tests as one value."""
+        named = hasattr(self, "feature_names_in_")
+        return Schema(self.schema_, named, binary=self.passthrough_)
 
-    def check_table(self, table: Table) -> dict[int, Values]:
-        """Refuse columns that the fitted tests do not apply to; return those that were read."""
-        read = {}
-        for j, column in enumerate(self.schema_):
-            # The type of most columns is enough to accept them, so they need not be read.
-            if column.tests and table.kind(j) not in accepted_kinds(column):
-                read[j] = table.read(j)
-                check_kind(column, read[j], table.label(j))
-        if self.passthrough_:
-            refuse_not_binary(table, _NOT_AS_FITTED, missing=True)
-        return read
+    @classmethod
+    def of_schema(cls, schema: Schema, **parameters: int) -> Self:
+        """Return a fitted encoder with these columns and tests."""
+        encoder = cls(**parameters)
+        encoder.schema_ = schema.columns
+        encoder.passthrough_ = schema.binary
+        encoder.n_features_in_ = len(schema.columns)
+        if schema.named:
+            encoder.feature_names_in_ = np.array(schema.names, dtype=object)
+        return encoder
 
     def words(self, feature_names: ArrayLike | None = None) -> TestWords:
         """Return the words for tests, and for answers to several of them.
@@ -283,14 +264,14 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         names = _check_feature_names_in(self, feature_names)
-        return TestWords(self.schema_, [str(name) for name in names])
+        return TestWords(self.schema().renamed(names))
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
         """Return the tests in words, such as ``age <= 45.5``."""
         words = self.words(input_features)
         if self.passthrough_:
-            return np.asarray(words.names, dtype=object)
-        tests = [words.test(test) for test in range(len(words.columns))]
+            return np.array(words.schema.names, dtype=object)
+        tests = [words.test(test) for test in range(len(words.schema.tests))]
         return np.array(tests, dtype=object)
 
     def report(self) -> str:
@@ -306,27 +287,13 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         True
         """
         check_is_fitted(self)
-        return write_encoded(
-            Encoded(
-                schema=self.schema_,
-                passthrough=self.passthrough_,
-                named=hasattr(self, "feature_names_in_"),
-                parameters=self.get_params(),
-            )
-        )
+        return write_schema(self.schema(), self.get_params())
 
     @classmethod
     def from_dict(cls, values: object) -> Self:
         """Return the fitted encoder that ``to_dict`` wrote; ValueError says what is wrong where."""
-        encoded = read_encoded(values)
-        encoder = cls(**encoded.parameters)
-        encoder.schema_ = encoded.schema
-        encoder.passthrough_ = encoded.passthrough
-        encoder.n_features_in_ = len(encoded.schema)
-        if encoded.named:
-            names = [column.name for column in encoded.schema]
-            encoder.feature_names_in_ = np.array(names, dtype=object)
-        return encoder
+        schema, parameters = read_schema(values)
+        return cls.of_schema(schema, **parameters)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

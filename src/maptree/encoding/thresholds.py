@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maptree.encoding.schema import Column, Threshold
-from maptree.encoding.value_text import threshold_text
+from maptree.schema.columns import Column, Threshold
 from maptree.tables.clock import DAY, SECOND, zone_offset
 from maptree.tables.labels import Codes
 from maptree.tables.values import Category, Values
+from maptree.words.values import threshold_text
 
 # Every whole number up to this one is a float, too.
 _FLOATS = 2**53

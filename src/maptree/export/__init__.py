@@ -2,5 +2,5 @@
 
 ``plain_tree`` is that form: columns, tests, leaves and classes as plain Python values, without the
 encoder or numpy. ``decision_list`` flattens it, so that deep trees do not become deeply nested
-text. ``methods`` puts the exports on the estimator.
+text. Every ``write_`` function takes a ``FittedTree``.
 """

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from maptree.encoding.schema import Column, Test
 from maptree.export.decision_list import Rule, decision_list
-from maptree.export.encoded_inputs import Input, encoded_inputs
-from maptree.export.names import c_names
+from maptree.export.encoded_inputs import Input, c_names, encoded_inputs
 from maptree.export.plain_tree import PlainTree, short
+from maptree.schema.columns import Column, Test
+from maptree.trees.fitted import FittedTree
 
 # The longest string literal that every C99 compiler has to take.
 _LONGEST = 4000
@@ -16,8 +16,9 @@ _TYPES = {"float": "double ", "whole": "int64_t ", "text": "const char *"}
 _MISSING = {"float": "NaN", "whole": "INT64_MIN", "text": "NULL"}
 
 
-def write_c(tree: PlainTree, prefix: str) -> str:
+def write_c(fitted: FittedTree, prefix: str = "maptree") -> str:
     """Return a C file: a struct for a row, and functions for its leaf, class, probabilities."""
+    tree = PlainTree.of(fitted)
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,30}", prefix) or c_names([prefix]) != [prefix]:
         raise ValueError(f"prefix={prefix!r} is no C identifier of up to 31 characters.")
     inputs = {given.column: given for given in encoded_inputs(tree, "C")}

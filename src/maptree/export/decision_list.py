@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from maptree.encoding.schema import Test
 from maptree.export.plain_tree import PlainTree
+from maptree.schema.columns import Test
 
 
 @dataclass(frozen=True)
@@ -34,16 +34,13 @@ def decision_list(tree: PlainTree) -> list[Rule]:
     leaf of the other side, and is on the path to the node, has been refused by every leaf of the
     first side. A leaf thus has at most log2(leaves) conditions.
 
-    >>> import numpy as np
-    >>> from maptree.encoding.schema import Column
-    >>> from maptree.tree import Tree
-    >>> age = Column("age", "number", "int64", thresholds=(45.5, 60.0))
-    >>> shape = [1, 0, -1, -1, -1], [1, 2, -1, -1, -1], [4, 3, -1, -1, -1]
-    >>> tree = PlainTree.of(Tree(*shape, [[1, 1]] * 5), (age,), np.array([0, 1]), np.ones(2))
+    >>> from maptree import MAPTreeClassifier
+    >>> X, y = [[40], [50], [70]] * 9, ["a", "b", "c"] * 9
+    >>> tree = PlainTree.of(MAPTreeClassifier().fit(X, y).fitted_)
     >>> for rule in decision_list(tree):
     ...     print(rule.leaf, [(answer.test.value, answer.yes) for answer in rule.answers])
-    4 [(60.0, True)]
-    3 [(45.5, True)]
+    4 [(45.0, True)]
+    3 [(60.0, True)]
     2 []
     """
     n_leaves = [1] * len(tree.nodes)

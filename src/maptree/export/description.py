@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import math
 from decimal import Decimal
 from typing import Any
 
-from maptree.encoding.schema import Column, Test
-from maptree.export.calendar import moment_text
 from maptree.export.plain_tree import Node, PlainTree
+from maptree.export.thresholds import moment_text
+from maptree.schema.columns import Column, Test
 from maptree.tables.clock import date_text, iso_duration, time_text
+from maptree.trees.fitted import FittedTree
 
 FORMAT = "maptree.tree"
 VERSION = 1
 
 
-def describe(tree: PlainTree) -> dict[str, Any]:
+def describe(fitted: FittedTree) -> dict[str, Any]:
     """Return the tree as JSON values; docs/exports.md says what they mean."""
+    tree = PlainTree.of(fitted)
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -27,6 +30,11 @@ def describe(tree: PlainTree) -> dict[str, Any]:
         ],
         "nodes": [_node(tree, node) for node in tree.nodes],
     }
+
+
+def write_json(fitted: FittedTree, indent: int | None = 2) -> str:
+    """Return the tree as JSON text."""
+    return json.dumps(describe(fitted), indent=indent, allow_nan=False)
 
 
 def _node(tree: PlainTree, node: Node) -> dict[str, Any]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from maptree.export.drawn import edge_words, node_lines
-from maptree.export.plain_tree import PlainTree
+from maptree.export.plain_tree import PlainTree, edge_words, node_lines
+from maptree.trees.fitted import FittedTree
 
 
-def write_dot(tree: PlainTree) -> str:
+def write_dot(fitted: FittedTree) -> str:
     """Return a digraph."""
+    tree = PlainTree.of(fitted)
     lines = [
         "digraph tree {",
         "  ordering=out;",  # yes on the left

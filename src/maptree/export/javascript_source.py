@@ -6,11 +6,11 @@ import json
 import math
 from typing import Any
 
-from maptree.encoding.schema import Column, Test
-from maptree.export.calendar import iso_end
-from maptree.export.decimals import nearest_float
 from maptree.export.decision_list import Rule, decision_list
 from maptree.export.plain_tree import PlainTree
+from maptree.export.thresholds import iso_end, nearest_float
+from maptree.schema.columns import Column, Test
+from maptree.trees.fitted import FittedTree
 
 _SAFE = 2**53 - 1
 
@@ -31,8 +31,9 @@ function time(value, zoned) {
 """
 
 
-def write_javascript(tree: PlainTree) -> str:
+def write_javascript(fitted: FittedTree) -> str:
     """Return an ES module with functions for the leaf, class and probabilities of a row."""
+    tree = PlainTree.of(fitted)
     tree.refuse_repeated_names("JavaScript")
     rules = "\n".join(_rule(tree, rule) for rule in decision_list(tree))
     rows = ",\n".join(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import unicodedata
 
-from maptree.export.drawn import edge_words, node_lines
-from maptree.export.plain_tree import PlainTree
+from maptree.export.plain_tree import PlainTree, edge_words, node_lines
+from maptree.trees.fitted import FittedTree
 
 _ESCAPES = {
     "\\": r"\textbackslash{}",
@@ -44,8 +44,9 @@ _DOCUMENT = r"""\documentclass{article}
 """
 
 
-def write_latex(tree: PlainTree, document: bool) -> str:
+def write_latex(fitted: FittedTree, document: bool = False) -> str:
     """Return a forest environment, or a document with it."""
+    tree = PlainTree.of(fitted)
     lines = [
         r"\begin{forest}",
         "  for tree={draw, align=center, l sep=12mm, s sep=4mm},",

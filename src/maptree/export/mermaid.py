@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from maptree.export.drawn import edge_words, node_lines
-from maptree.export.plain_tree import PlainTree
+from maptree.export.plain_tree import PlainTree, edge_words, node_lines
+from maptree.trees.fitted import FittedTree
 
 
-def write_mermaid(tree: PlainTree) -> str:
+def write_mermaid(fitted: FittedTree) -> str:
     """Return a flowchart."""
+    tree = PlainTree.of(fitted)
     lines = ["flowchart TD"]
     for node in tree.nodes:
         label = "<br/>".join(mermaid_text(line) for line in node_lines(tree, node))

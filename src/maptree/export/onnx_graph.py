@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from maptree.encoding.schema import Column, Test
 from maptree.export.decision_list import Answer, decision_list
 from maptree.export.encoded_inputs import MISSING_WHOLE, Input, encoded_inputs
 from maptree.export.plain_tree import PlainTree
+from maptree.schema.columns import Column, Test
+from maptree.trees.fitted import FittedTree
 
 # Opset 16 has the comparisons that are needed; version 2 of the ML operators the label encoder.
 _OPSET, _ML_OPSET, _IR_VERSION = 16, 2, 8
@@ -25,12 +26,13 @@ _UNKNOWN = 2**31  # the number of a text that is no category
 _MISSING = -1  # and of a missing one
 
 
-def write_onnx(tree: PlainTree, missing_text: str) -> Any:
+def write_onnx(fitted: FittedTree, missing_text: str = "") -> Any:
     """Return an ``onnx.ModelProto``."""
     try:
         import onnx
     except ImportError:
         raise ImportError("to_onnx needs the package onnx: pip install onnx") from None
+    tree = PlainTree.of(fitted)
     graph = _Graph(onnx, tree, missing_text)
     graph.build()
     model = onnx.helper.make_model(

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from maptree.encoding.schema import Column, Test, all_tests
-from maptree.encoding.wording import TestWords
-from maptree.leaf_probabilities import posterior_mean
-from maptree.tree import Tree
+from maptree.schema.columns import Column, Schema, Test
+from maptree.trees.fitted import FittedTree
+from maptree.words.tests import TestWords
 
 Label = str | bool | int | float
+
+_LINE = 60  # characters of a line in a picture; longer texts are cut in the middle
 
 
 @dataclass(frozen=True)
@@ -56,33 +55,22 @@ class Node:
 class PlainTree:
     """A tree with its columns and classes as plain values. Node 0 is the root.
 
-    >>> tree = Tree([0, -1, -1], [1, -1, -1], [2, -1, -1], [[9, 8], [9, 0], [0, 8]])
-    >>> age = Column("age", "number", "int64", thresholds=(45.5,))
-    >>> plain = PlainTree.of(tree, (age,), np.array(["no", "yes"]), np.array([2.5, 2.5]))
+    >>> from maptree import MAPTreeClassifier
+    >>> model = MAPTreeClassifier().fit([[40], [50]] * 8, ["no", "yes"] * 8)
+    >>> plain = PlainTree.of(model.fitted_)
     >>> plain.nodes[0].asks, plain.nodes[2].probabilities
-    (Test(asks='at most', value=45.5), (0.19230769230769232, 0.8076923076923077))
+    (Test(asks='at most', value=45.0), (0.8076923076923077, 0.19230769230769232))
     """
 
-    columns: tuple[Column, ...]
+    schema: Schema
     labels: tuple[Label, ...]
     nodes: tuple[Node, ...]
 
     @classmethod
-    def of(
-        cls,
-        tree: Tree,
-        schema: Sequence[Column],
-        classes: NDArray[Any],
-        rho: NDArray[np.float64],
-        names: Sequence[str] | None = None,
-    ) -> PlainTree:
-        """Make it of a fitted tree; ``names`` are used in place of those in the schema."""
-        columns = tuple(schema)
-        if names is not None:
-            columns = tuple(replace(c, name=n) for c, n in zip(columns, names, strict=True))
-        tests = all_tests(columns)
-        of_test = TestWords(columns).columns.tolist()
-        means = posterior_mean(tree.counts, rho).tolist()
+    def of(cls, fitted: FittedTree) -> PlainTree:
+        """Make it of a fitted tree."""
+        tree, schema = fitted.tree, fitted.schema
+        means = fitted.probabilities.tolist()
         nodes = []
         for number, test in enumerate(tree.feature.tolist()):
             inner = test >= 0
@@ -91,15 +79,21 @@ class PlainTree:
                     number=number,
                     depth=int(tree.depths[number]),
                     test=test,
-                    column=of_test[test] if inner else -1,
-                    asks=tests[test] if inner else None,
+                    column=schema.column_of_test[test] if inner else -1,
+                    asks=schema.tests[test] if inner else None,
                     no=int(tree.left[number]),
                     yes=int(tree.right[number]),
                     counts=tuple(tree.counts[number].tolist()),
                     probabilities=tuple(means[number]),
                 )
             )
-        return cls(columns, tuple(_plain_label(label) for label in classes), tuple(nodes))
+        labels = tuple(_plain_label(label) for label in fitted.classes)
+        return cls(schema, labels, tuple(nodes))
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of the table."""
+        return self.schema.columns
 
     @property
     def leaves(self) -> list[Node]:
@@ -114,7 +108,7 @@ class PlainTree:
     @cached_property
     def words(self) -> TestWords:
         """What puts the tests into words."""
-        return TestWords(self.columns)
+        return TestWords(self.schema)
 
     def asked(self, column: int) -> list[Test]:
         """Return the tests that the tree asks of a column, without repeats."""
@@ -151,3 +145,21 @@ def short(text: str, most: int = 60) -> str:
         return text
     half = (most - 1) // 2
     return f"{text[:half]}…{text[-half:]}"
+
+
+def node_lines(tree: PlainTree, node: Node) -> list[str]:
+    """Return the test of an inner node, or the class, probability and rows of a leaf."""
+    if not node.is_leaf:
+        return [short(tree.words.test(node.test), _LINE)]
+    label = short(str(tree.labels[node.prediction]), _LINE)
+    return [f"{label} {max(node.probabilities):.2f}", f"n = {sum(node.counts):,}"]
+
+
+def edge_words(tree: PlainTree, node: Node) -> tuple[str, str]:
+    """Return the words on the edges for yes and for no.
+
+    Where values were missing in training, the edge that they take says so.
+    """
+    asked = node.asks is not None and node.asks.asks == "missing"
+    missing = tree.columns[node.column].has_missing and not asked
+    return "yes", "no or missing" if missing else "no"

@@ -7,11 +7,12 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
-from maptree.encoding.schema import Column, Test
-from maptree.export.calendar import MICROSECOND, day_text, moment_text
 from maptree.export.decision_list import Rule, decision_list
 from maptree.export.plain_tree import PlainTree
+from maptree.export.thresholds import MICROSECOND, day_text, moment_text
+from maptree.schema.columns import Column, Test
 from maptree.tables.clock import SECOND
+from maptree.trees.fitted import FittedTree
 
 _MISSING_FUNCTION = """
 
@@ -54,8 +55,9 @@ _FUNCTIONS = {
 }
 
 
-def write_python(tree: PlainTree) -> str:
+def write_python(fitted: FittedTree) -> str:
     """Return a module with functions for the leaf, class and probabilities of a row."""
+    tree = PlainTree.of(fitted)
     tree.refuse_repeated_names("Python")
     rules = "\n".join(_rule(tree, rule) for rule in decision_list(tree))
     rows = "\n".join(f"    {leaf.number}: {leaf.probabilities!r}," for leaf in tree.leaves)

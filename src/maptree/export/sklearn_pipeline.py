@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
@@ -12,49 +9,33 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.tree._tree import Tree as SklearnTree
 
 from maptree.encoding.encoder import BinaryEncoder
-from maptree.encoding.schema import Column
-from maptree.leaf_probabilities import posterior_mean
-from maptree.tree import Tree
+from maptree.trees.fitted import FittedTree
+from maptree.trees.tree import Tree
 
 # A test is a column of 0 and 1; at most this is 0, and the left child.
 _HALF = 0.5
 
 
-def passthrough_encoder(
-    schema: tuple[Column, ...], names: NDArray[np.object_] | None
-) -> BinaryEncoder:
-    """Return an encoder for a model that was fitted on 0 and 1 without one."""
-    encoder = BinaryEncoder()
-    encoder.schema_ = schema
-    encoder.passthrough_ = True
-    encoder.n_features_in_ = len(schema)
-    if names is not None:
-        encoder.feature_names_in_ = names
-    return encoder
-
-
-def make_pipeline(
-    tree: Tree, encoder: BinaryEncoder, classes: NDArray[Any], rho: NDArray[np.float64]
-) -> Pipeline:
-    """Return a fitted Pipeline of the encoder and a DecisionTreeClassifier."""
-    n_tests = len(encoder.test_columns_)
+def make_pipeline(fitted: FittedTree) -> Pipeline:
+    """Return a fitted Pipeline of an encoder and a DecisionTreeClassifier."""
+    classes, n_tests = fitted.classes, len(fitted.schema.tests)
     if n_tests == 0:
         raise ValueError(
             "The table gave no tests, and scikit-learn has no trees without columns: there is "
             "nothing to export but the class probabilities, which are the same for every row."
         )
+    encoder = BinaryEncoder.of_schema(fitted.schema)
     model = DecisionTreeClassifier()
     model.n_features_in_ = n_tests
     model.n_outputs_ = 1
     model.classes_ = classes
     model.n_classes_ = np.intp(len(classes))
     model.max_features_ = n_tests
-    model.tree_ = _sklearn_tree(tree, n_tests, rho)
-    return Pipeline([("encoder", copy.deepcopy(encoder)), ("tree", model)])
+    model.tree_ = _sklearn_tree(fitted.tree, n_tests, fitted.probabilities)
+    return Pipeline([("encoder", encoder), ("tree", model)])
 
 
-def _sklearn_tree(tree: Tree, n_tests: int, rho: NDArray[np.float64]) -> SklearnTree:
-    means = posterior_mean(tree.counts, rho)
+def _sklearn_tree(tree: Tree, n_tests: int, means: NDArray[np.float64]) -> SklearnTree:
     made = SklearnTree(n_tests, np.array([tree.n_classes], dtype=np.intp), 1)
     state = made.__getstate__()
     nodes = np.zeros(tree.node_count, dtype=state["nodes"].dtype)

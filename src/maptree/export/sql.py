@@ -7,15 +7,19 @@ from collections.abc import Sequence
 from maptree.export.decision_list import Rule, decision_list
 from maptree.export.plain_tree import PlainTree, short
 from maptree.export.sql_dialects import DIALECTS, Ansi
+from maptree.trees.fitted import FittedTree
 
 
 def write_sql(
-    tree: PlainTree, dialect: str, table: str | Sequence[str], keep: Sequence[str] | None
+    fitted: FittedTree,
+    dialect: str,
+    table: str | Sequence[str],
+    keep: Sequence[str] | None = None,
 ) -> str:
     """Return a SELECT of the table's rows with their leaf, prediction and probabilities."""
     if dialect not in DIALECTS:
         raise ValueError(f"dialect={dialect!r} is unknown: pass one of {', '.join(DIALECTS)}.")
-    sql = DIALECTS[dialect]()
+    sql, tree = DIALECTS[dialect](), PlainTree.of(fitted)
     _refuse_ambiguous(tree, sql)
     parts = [table] if isinstance(table, str) else list(table)
     source = ".".join(sql.name(part) for part in parts)

@@ -10,10 +10,9 @@ import math
 from decimal import Decimal
 from typing import Any, ClassVar
 
-from maptree.encoding.schema import Column, Test, Threshold
-from maptree.export.calendar import MICROSECOND, day_text, iso_end, moment_text
-from maptree.export.decimals import nearest_float
 from maptree.export.plain_tree import short
+from maptree.export.thresholds import MICROSECOND, day_text, iso_end, moment_text, nearest_float
+from maptree.schema.columns import Column, Test, Threshold
 from maptree.tables.clock import DAY, time_text
 
 _EXACT = 2**53  # whole numbers up to this are floats

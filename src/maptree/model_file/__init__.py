@@ -1,8 +1,44 @@
 """Fitted models as JSON files.
 
-``saving`` writes them and ``loading`` reads them; ``strict_json`` is what both agree on about the
-text, ``labels`` about the classes. docs/model-file.md describes the format, field by field.
+``writing`` writes them and ``reading`` reads them; ``labels`` is what both agree on about the
+classes. docs/model-file.md describes the format, field by field.
 """
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from maptree.trees.fitted import FittedTree
 
 FORMAT = "maptree model"
 VERSION = 1
+# The parameters of a classifier that a file holds. A callback is code, and not among them.
+PARAMETERS = (
+    "alpha",
+    "beta",
+    "rho",
+    "time_limit",
+    "max_expansions",
+    "memory_limit",
+    "max_depth",
+    "min_samples_leaf",
+    "encoder",
+    "n_jobs",
+    "random_state",
+    "verbose",
+)
+
+
+@dataclass(frozen=True)
+class StoredModel:
+    """What a model file holds: a fitted tree, and the parameters of the classifier that found it.
+
+    ``encoder`` has the parameters of the fitted encoder; None: a 0/1 matrix without one.
+    """
+
+    fitted: FittedTree
+    parameters: Mapping[str, Any]
+    encoder: Mapping[str, int] | None

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maptree.json_values import fields, items, show, text
+from maptree.files.json_values import fields, items, show, text
 
 # Texts of a length, whole numbers, floats, booleans, Python objects; in numpy's own spelling.
 _DTYPE = re.compile(r"[<>]U[1-9][0-9]{0,6}|[<>|][iu][1248]|[<>]f[248]|\|b1|\|O")

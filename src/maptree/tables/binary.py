@@ -12,6 +12,10 @@ from maptree import _core
 from maptree.tables.table import Matrix, Table
 from maptree.tables.values import Values
 
+NOT_BINARY = (
+    'with encoder=None every value must be 0 or 1. Pass encoder="auto" to turn columns into tests.'
+)
+
 # Bytes of the table checked together, so that checking takes next to no memory.
 _BLOCK = 1 << 18
 
@@ -111,3 +115,12 @@ def binary_columns(table: Table) -> Iterator[NDArray[np.uint8]]:
         values = table.read(column)
         answers = (values.data == int(values.per_unit)) & ~values.is_missing()
         yield np.packbits(answers, bitorder="little")[np.newaxis]
+
+
+def pack_binary(table: Table) -> _core.PackedTable:
+    """Pack a table that has to be 0/1 throughout."""
+    packed = table.pack() if isinstance(table, Matrix) else None
+    if packed is None:
+        refuse_not_binary(table, NOT_BINARY)
+        packed = pack_columns(table.n_rows, list(binary_columns(table)))
+    return packed

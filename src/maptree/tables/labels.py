@@ -112,6 +112,27 @@ def class_numbers(y: Any, n_rows: int, n_classes: int) -> Codes:
     )
 
 
+def numbers_among(classes: NDArray[Any], y: Any, n_rows: int) -> NDArray[np.intp]:
+    """Return the position of each label among the classes of a fitted tree, -1 for another.
+
+    >>> numbers_among(np.array(["no", "yes"]), ["yes", "maybe"], 2)
+    array([ 1, -1])
+    """
+    labels, codes = read_labels(y, n_rows)
+    position = {label: k for k, label in enumerate(classes.tolist())}
+    numbers = np.array([position.get(label, -1) for label in labels.tolist()], dtype=np.intp)
+    if (numbers < 0).all():
+        raise ValueError(
+            f"y has {_few(labels)}, none of which was a label when the tree was fitted "
+            f"({_few(classes)}): pass labels of the same type."
+        )
+    return numbers[codes]
+
+
+def _few(labels: NDArray[Any]) -> str:
+    return ", ".join([*map(repr, labels[:3].tolist()), *(["..."] if len(labels) > 3 else [])])
+
+
 def _as_column(y: Any, n_rows: int) -> NDArray[Any]:
     if y is None:
         raise ValueError(

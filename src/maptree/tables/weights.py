@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maptree.limits import total_weight
+from maptree.parameters.limits import total_weight
 
 # Weights checked together, so that checking takes next to no memory.
 _BLOCK = 1 << 15

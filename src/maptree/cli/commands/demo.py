@@ -34,13 +34,17 @@ def _run(path: str | None, as_json: bool) -> int:
     import numpy as np
     import pyarrow as pa
 
-    from maptree.cli.fitting import refuse_place
-    from maptree.cli.panel import Panel
-    from maptree.cli.refusal import INTERRUPTED
-    from maptree.cli.screen import emit, heading, say
-    from maptree.cli.words import certificate_words, model_document, size_words
+    from maptree.cli.descriptions import certificate_text, model_document
+    from maptree.cli.fitting import was_interrupted
+    from maptree.cli.mistakes import INTERRUPTED
+    from maptree.cli.screen import Panel, emit, heading, say
+    from maptree.cli.settings import refuse_place
     from maptree.datasets import load_tic_tac_toe
-    from maptree.map_classifier import MAPTreeClassifier
+    from maptree.estimators.map_classifier import MAPTreeClassifier
+    from maptree.estimators.saved import stored
+    from maptree.model_file.writing import write_model
+    from maptree.words.certificate import size_sentence
+    from maptree.words.tree_text import indented
 
     if path is not None:
         refuse_place(path)
@@ -52,23 +56,21 @@ def _run(path: str | None, as_json: bool) -> int:
     with warnings.catch_warnings(), Panel("Tic-tac-toe", None) as panel:
         warnings.simplefilter("ignore")
         model = MAPTreeClassifier(time_limit=None, callback=panel.update).fit(table, labels)
-    model.callback = None
-    model.training_ = replace(model.training_, target="x has won")
+    fitted = model.fitted_.with_training(target="x has won")
     if path is not None:
-        model.save(path)
+        write_model(replace(stored(model), fitted=fitted), path)
     if as_json:
-        emit({"command": "demo", "model_file": path, "model": model_document(model)})
+        emit({"command": "demo", "model_file": path, "model": model_document(fitted)})
     else:
         heading("The tree")
         say(
             "A leaf gives the more probable answer, its probability with a 95% credible interval, "
             "and the number of boards n with their answers.\n"
         )
-        say(model.export_text(), indent="    ")
-        right = (model.predict(table) == labels).mean()
-        say(f"{size_words(model)} Accuracy on these boards {right:.3f}.")
+        say(indented(fitted), indent="    ")
+        say(f"{size_sentence(fitted)} Accuracy on these boards {model.score(table, labels):.3f}.")
         heading("Certificate")
-        say(certificate_words(model))
+        say(certificate_text(fitted))
         if path is not None:
             say(f"\nModel written to {path}.")
-    return INTERRUPTED if model.certificate_.status == "interrupted" else 0
+    return INTERRUPTED if was_interrupted(fitted) else 0

@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from maptree.cli import options
 
 if TYPE_CHECKING:
-    from maptree import MAPTreeClassifier
+    from maptree.trees.fitted import FittedTree
 
-# Formats that are text, and the method that writes them.
+# Formats that are text: the module of ``maptree.export`` and its function.
 _TEXTS = {
-    "python": "to_python",
-    "c": "to_c",
-    "javascript": "to_javascript",
-    "dot": "to_dot",
-    "mermaid": "to_mermaid",
-    "latex": "to_latex",
-    "json": "to_json",
-    "text": "export_text",
+    "python": ("python_source", "write_python"),
+    "c": ("c_source", "write_c"),
+    "javascript": ("javascript_source", "write_javascript"),
+    "dot": ("dot", "write_dot"),
+    "mermaid": ("mermaid", "write_mermaid"),
+    "latex": ("latex", "write_latex"),
+    "json": ("description", "write_json"),
 }
-_DIALECTS: dict[str, Literal["ansi", "duckdb", "postgresql", "sqlite"]] = {
+_DIALECTS = {
     "sql": "ansi",
     "duckdb": "duckdb",
     "postgresql": "postgresql",
     "sqlite": "sqlite",
 }
-FORMATS = (*_DIALECTS, *_TEXTS, "onnx")
+FORMATS = (*_DIALECTS, *_TEXTS, "text", "onnx")
 
 
 def export(
@@ -54,22 +54,20 @@ def export(
     Example:
       maptree export people.model.json --to postgresql --table people
     """
-    from maptree import load_model
-    from maptree.cli.names import nearest
-    from maptree.cli.output_file import refuse_output
-    from maptree.cli.refusal import USAGE, Refusal
+    from maptree.cli.mistakes import USAGE, Refusal, nearest
     from maptree.cli.screen import emit, note
-    from maptree.whole_file import write_whole
+    from maptree.files.whole_file import write_whole
+    from maptree.model_file.reading import read_model
 
     if to not in FORMATS:
         meant = "".join(f" Did you mean {name}?" for name in nearest(to, FORMATS)[:1])
         raise Refusal(f"--to {to} is unknown: pass one of {', '.join(FORMATS)}.{meant}", USAGE)
     if to == "onnx" and output is None:
         raise Refusal("--to onnx is not text: pass --output FILE.onnx.", USAGE)
-    loaded = load_model(model)
+    fitted = read_model(model).fitted
     if output is not None:
-        refuse_output(output, model)
-    content = _exported(loaded, to, table)
+        options.refuse_output(output, model)
+    content = _exported(fitted, to, table)
     if output is not None:
         write_whole(output, content)
     if json:
@@ -81,13 +79,22 @@ def export(
         note(f"Written to {output}.")
 
 
-def _exported(loaded: MAPTreeClassifier, to: str, table: str) -> bytes:
+def _exported(fitted: FittedTree, to: str, table: str) -> bytes:
     if to in _DIALECTS:
-        return _lines(loaded.to_sql(_DIALECTS[to], table=table))
+        from maptree.export.sql import write_sql
+
+        return _lines(write_sql(fitted, _DIALECTS[to], table))
     if to == "onnx":
-        serialized: bytes = loaded.to_onnx().SerializeToString()
+        from maptree.export.onnx_graph import write_onnx
+
+        serialized: bytes = write_onnx(fitted).SerializeToString()
         return serialized
-    return _lines(getattr(loaded, _TEXTS[to])())
+    if to == "text":
+        from maptree.words.tree_text import indented
+
+        return _lines(indented(fitted))
+    module, function = _TEXTS[to]
+    return _lines(getattr(import_module(f"maptree.export.{module}"), function)(fitted))
 
 
 def _lines(text: str) -> bytes:

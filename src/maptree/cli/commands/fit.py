@@ -7,6 +7,8 @@ from typing import Annotated
 import typer
 
 from maptree.cli import options
+from maptree.cli.header import quick_names
+from maptree.cli.mistakes import refuse_absent, refuse_unknown
 
 _SEARCH, _SCORES = "The search", "Scores on held-out rows"
 
@@ -120,7 +122,7 @@ def fit(
     Example:
       maptree fit people.csv --target income --drop id --cv 5
     """
-    from maptree.cli.fitting import Plan, Scoring, Settings, run_fit
+    from maptree.cli.settings import HoldingOut, Plan, Settings
 
     settings = Settings(
         alpha=alpha,
@@ -139,10 +141,20 @@ def fit(
         model=model,
         drop=drop or [],
         positive=positive,
-        scoring=Scoring(test_fraction, cv, seed),
-        classifier=settings.classifier(),
+        holding_out=HoldingOut(test_fraction, cv, seed),
+        parameters=settings.parameters(),
         as_json=json,
     )
+    # Mistakes are told at once: what is slow to import comes after them.
+    refuse_absent(data)
+    if data.endswith((".csv", ".tsv", ".txt")) and format is None:
+        tab = "\t" if data.endswith(".tsv") else None
+        dialect = options.read_dialect(delimiter or tab, encoding, missing, decimal)
+        names = quick_names(data, dialect)
+        if names is not None:
+            refuse_unknown([target], names, data)
+    from maptree.cli.fitting import run_fit
+
     return run_fit(
         plan, lambda: options.read_data(data, format, delimiter, encoding, missing, decimal)
     )

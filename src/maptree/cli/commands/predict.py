@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from maptree.cli import options
+from maptree.cli.mistakes import refuse_absent
 
 
 def predict(
@@ -57,19 +58,20 @@ def predict(
     Example:
       maptree predict people.model.json new.csv --proba --keep id -o out.csv
     """
-    from maptree import load_model
+    refuse_absent(data)  # before anything slow is imported
+    from maptree.cli.mistakes import USAGE, Refusal
     from maptree.cli.predictions import Wanted, emit_predictions, predictions, write
-    from maptree.cli.refusal import USAGE, Refusal
     from maptree.cli.screen import note
+    from maptree.model_file.reading import read_model
 
     if level is not None and not interval:
         raise Refusal("--level is that of the interval: pass --interval, too.", USAGE)
     if output is not None:
         options.refuse_overwriting(output, model, data)
-    loaded = load_model(model)
+    fitted = read_model(model).fitted
     source = options.read_data(data, format, delimiter, encoding, missing, decimal)
     wanted = Wanted(proba, interval, 0.95 if level is None else level, explain, keep or [])
-    table = predictions(loaded, source, wanted)
+    table = predictions(fitted, source, wanted)
     if output is not None:
         write(table, output)
     if json:

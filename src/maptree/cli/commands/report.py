@@ -38,24 +38,23 @@ def report(
     Example:
       maptree report people.model.json --data test.csv -o people.html
     """
-    from maptree import load_model
-    from maptree.cli.labelled_rows import labelled_rows
-    from maptree.cli.output_file import refuse_output
+    from maptree.cli.rows import labelled_rows
     from maptree.cli.screen import emit, note
-    from maptree.report.held_out import hold_out
-    from maptree.report.write import report_page
-    from maptree.whole_file import write_whole
+    from maptree.files.whole_file import write_whole
+    from maptree.model_file.reading import read_model
+    from maptree.pictures.report.held_out import hold_out
+    from maptree.pictures.report.write import report_page
 
-    loaded = load_model(model)
+    fitted = read_model(model).fitted
     path = output or options.beside(model, ".html")
-    refuse_output(path, model, own=b"<!doctype html>")
+    options.refuse_output(path, model, own=b"<!doctype html>")
     held_out, without = None, 0
     if data is not None:
         source = options.read_data(data, format, delimiter, encoding, missing, decimal)
-        rows = labelled_rows(loaded, source, target)
-        held_out = hold_out(loaded, loaded.predict_proba(rows.X), rows.codes)
+        rows = labelled_rows(fitted, source, target)
+        held_out = hold_out(fitted, rows.leaves, rows.codes)
         without = rows.without
-    page = report_page(loaded, held_out, title=title or loaded.training_.target)
+    page = report_page(fitted, held_out, title=title or fitted.training.target)
     write_whole(path, page.encode())
     unknown = 0 if held_out is None else held_out.scores.unknown
     if json:

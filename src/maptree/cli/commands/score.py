@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from maptree.cli import options
+from maptree.cli.mistakes import refuse_absent
 
 
 def score(
@@ -24,18 +25,18 @@ def score(
     Example:
       maptree score people.model.json test.csv
     """
-    from maptree import load_model
-    from maptree.cli.labelled_rows import labelled_rows
-    from maptree.cli.scoring import confusion_text, scores_document, scores_text
+    refuse_absent(data)  # before anything slow is imported
+    from maptree.cli.descriptions import confusion_text, scores_document, scores_text
+    from maptree.cli.rows import labelled_rows
     from maptree.cli.screen import emit, say
-    from maptree.cli.target import class_texts
-    from maptree.scoring import score as compare
+    from maptree.model_file.reading import read_model
+    from maptree.trees.scores import score as compare
 
-    loaded = load_model(model)
+    fitted = read_model(model).fitted
     source = options.read_data(data, format, delimiter, encoding, missing, decimal)
-    rows = labelled_rows(loaded, source, target)
-    classes = class_texts(loaded.classes_)
-    scores = compare(loaded.predict_proba(rows.X), rows.codes)
+    rows = labelled_rows(fitted, source, target)
+    classes = fitted.labels
+    scores = compare(fitted.probabilities[rows.leaves], rows.codes)
     if json:
         document = {"command": "score", "model_file": model, "data": data, "target": rows.target}
         emit(document | {"rows_without_target": rows.without} | scores_document(scores, classes))

@@ -12,33 +12,34 @@ def show(model: options.Model, json: options.Json = False) -> None:
     Example:
       maptree show people.model.json
     """
-    from maptree import load_model
-    from maptree.cli.column_lists import columns_text
+    from maptree.cli.descriptions import certificate_text, columns_text, model_document
     from maptree.cli.screen import emit, heading, say, shown
-    from maptree.cli.words import certificate_words, model_document, size_words
+    from maptree.model_file.reading import read_model
+    from maptree.words.certificate import size_sentence
+    from maptree.words.tree_text import indented, rules
 
-    loaded = load_model(model)
+    fitted = read_model(model).fitted
     if json:
-        emit({"command": "show", "model_file": model, "model": model_document(loaded)})
+        emit({"command": "show", "model_file": model, "model": model_document(fitted)})
         return
-    training = loaded.training_
+    training = fitted.training
     say(
         f"{model}: predicts {shown(training.target or 'a class')}, from {training.rows:,} rows, "
         f"{training.date}, maptree {training.library}."
     )
-    shares = zip(loaded.classes_, training.class_counts, strict=True)
+    shares = zip(fitted.classes, training.class_counts, strict=True)
     say(
         "Classes: " + ", ".join(f"{shown(label)} {count:,}" for label, count in shares) + ".",
         indent="  ",
     )
     heading("The tree")
-    say(loaded.export_text(), indent="    ")
-    say(size_words(loaded))
+    say(indented(fitted), indent="    ")
+    say(size_sentence(fitted))
     heading("Rules")
-    for rule in loaded.rules():
+    for rule in rules(fitted):
         say(rule, indent="    ")
     heading("Certificate")
-    say(certificate_words(loaded))
+    say(certificate_text(fitted))
     if training.held_out is not None:
         scores = training.held_out
         heading("On held-out rows")
@@ -47,4 +48,4 @@ def show(model: options.Model, json: options.Json = False) -> None:
             f"{scores.log_loss:.3f} nats, calibration error {scores.calibration_error:.3f}."
         )
     heading("Columns")
-    say(columns_text(loaded), indent="    ")
+    say(columns_text(fitted), indent="    ")

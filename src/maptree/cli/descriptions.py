@@ -1,0 +1,187 @@
+"""A fitted tree, its columns and its scores, as commands print them and as JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from maptree.cli.screen import columns_of, shown
+from maptree.schema.columns import Column
+from maptree.trees.fitted import FittedTree
+from maptree.trees.scores import Scores
+from maptree.words.certificate import certificate_sentences
+from maptree.words.column_report import report
+from maptree.words.tree_text import rules
+
+_MOST = 20  # columns in a list
+_WHOLE = 50  # a table of so many columns is shown whole
+_ALIKE = 5  # more columns with the same reason are counted, not listed
+_MOST_CLASSES = 6  # in a table of confusions
+_SHOWN = 16  # characters of a class
+
+
+# The tree
+
+
+def certificate_text(fitted: FittedTree) -> str:
+    """Say what is proved, and what to do if that is too little."""
+    lines = certificate_sentences(fitted)
+    if fitted.certificate is not None and fitted.certificate.status == "time_limit":
+        lines.insert(-1, "A longer --time-limit may find a better tree, or prove this one.")
+    return "\n".join(lines)
+
+
+def model_document(fitted: FittedTree) -> dict[str, Any]:
+    """Return a fitted tree for ``--json``."""
+    assert fitted.certificate is not None
+    assert fitted.importances is not None
+    training = asdict(fitted.training)
+    shares = zip(fitted.schema.names, fitted.importances, strict=True)
+    return {
+        "target": training["target"],
+        "classes": fitted.classes.tolist(),
+        "training": training,
+        "certificate": asdict(fitted.certificate),
+        "tree": {
+            "leaves": fitted.tree.n_leaves,
+            "depth": fitted.tree.depth,
+            "rules": rules(fitted),
+        },
+        "importances": {name: share for name, share in shares if share > 0},
+        "columns": [_column_document(fitted, column) for column in fitted.schema.columns],
+    }
+
+
+def _column_document(fitted: FittedTree, column: Column) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "name": column.name,
+        "kind": column.kind,
+        "tests": len(column.tests),
+    }
+    if fitted.schema.takes_missing:
+        document["missing"] = column.has_missing
+    return document | {"note": column.note}
+
+
+# Columns
+
+
+def left_out(fitted: FittedTree) -> list[tuple[str, str]]:
+    """Return the columns that no tree can test, and why."""
+    return [(column.name, _why(column)) for column in fitted.schema.columns if not column.tests]
+
+
+def _why(column: Column) -> str:
+    if column.kind == "unread":
+        return "no time to read it; raise --time-limit"
+    if column.note:
+        return column.note
+    return "one value in all rows" if column.kind == "constant" else f"{column.kind}, no test"
+
+
+def reasons(columns: Sequence[tuple[str, str]]) -> list[str]:
+    """Return lines for columns that were left out, with the reason.
+
+    >>> reasons([("id", "dropped"), *((f"x{j}", "one value in all rows") for j in range(4000))])
+    ['id: dropped', "4,000 columns, such as 'x0': one value in all rows"]
+    """
+    n_with = Counter(why for _, why in columns)
+    first = {why: name for name, why in reversed(columns)}
+    lines = [f"{shown(name)}: {shown(why)}" for name, why in columns if n_with[why] <= _ALIKE]
+    if len(lines) > _MOST:
+        lines = [*lines[:_MOST], f"and {len(lines) - _MOST:,} more, which --json lists"]
+    return lines + [
+        f"{n:,} columns, such as {first[why]!r}: {shown(why)}"
+        for why, n in n_with.items()
+        if n > _ALIKE
+    ]
+
+
+def columns_text(fitted: FittedTree) -> str:
+    """Return what became of the columns; of many, those that the tree tests come first."""
+    schema, used = fitted.schema, fitted.used_columns
+    if not schema.takes_missing:
+        names = schema.names
+        listed, n_more = _first(range(len(names)), used, len(names))
+        return columns_of([[names[j], "0 or 1"] for j in listed], left=2) + _and_more(n_more)
+    columns = [replace(column, name=shown(column.name)) for column in schema.columns]
+    if len(columns) <= _WHOLE:
+        return report(columns)
+    with_tests = [j for j, column in enumerate(columns) if column.tests]
+    listed, n_more = _first(with_tests, used, len(columns))
+    without = "".join(f"\n{line}" for line in reasons(left_out(fitted)))
+    return report([columns[j] for j in listed]) + _and_more(n_more) + without
+
+
+def _first(columns: Sequence[int], used: Sequence[int], n_columns: int) -> tuple[list[int], int]:
+    """Return the columns to list, in their order, and how many others there are."""
+    most = len(columns) if n_columns <= _WHOLE else max(_MOST, len(used))
+    listed = sorted(sorted(columns, key=lambda j: j not in used)[:most])
+    return listed, len(columns) - len(listed)
+
+
+def _and_more(n_more: int) -> str:
+    return f"\nand {n_more:,} more, which the tree does not test" if n_more else ""
+
+
+# Scores
+
+
+def scores_text(scores: Scores) -> str:
+    """Put scores into words."""
+    lines = [
+        f"Accuracy {scores.accuracy:.3f}, log loss {scores.log_loss:.3f} nats, calibration "
+        f"error {scores.calibration_error:.3f}.",
+    ]
+    if scores.unknown:
+        lines.append(
+            f"{scores.unknown:,} rows have a class that the model does not know: counted as wrong, "
+            "and left out of the log loss."
+        )
+    lines.append("Calibration: the probability of the predicted class, and how often it is right.")
+    rows = [["  probability", "rows", "predicted", "right"]]
+    rows += [
+        [f"  {b.low:.1f} to {b.high:.1f}", f"{b.rows:,}", f"{b.probability:.3f}", f"{b.right:.3f}"]
+        for b in scores.bins
+    ]
+    return "\n".join([*lines, columns_of(rows)])
+
+
+def confusion_text(scores: Scores, classes: Sequence[str]) -> str:
+    """Put into words what was taken for what."""
+    short = [name if len(name) <= _SHOWN else f"{name[: _SHOWN - 3]}..." for name in classes]
+    table = scores.confusion
+    if len(classes) <= _MOST_CLASSES and sum(map(len, short)) + 2 * len(short) + _SHOWN < 78:
+        rows = [["  label", *short]]
+        rows += [[f"  {name}", *map(str, table[k])] for k, name in enumerate(short)]
+        if table[-1].any():
+            rows.append(["  (unknown)", *map(str, table[-1])])
+        return f"Confusion: labels down, predictions across.\n{columns_of(rows)}"
+    wrong: list[tuple[int, str, str]] = [
+        (int(table[i, j]), name, short[j])
+        for i, name in enumerate([*short, "(unknown)"])
+        for j in range(len(short))
+        if i != j and table[i, j]
+    ]
+    wrong.sort(key=lambda entry: -entry[0])
+    rows = [["  label", "prediction", "rows"]]
+    rows += [[f"  {a}", b, f"{n:,}"] for n, a, b in wrong[:10]]
+    return f"The most frequent confusions:\n{columns_of(rows, left=2)}"
+
+
+def scores_document(scores: Scores, classes: Sequence[str]) -> dict[str, Any]:
+    """Return scores for ``--json``."""
+    return {
+        "rows": scores.rows,
+        "accuracy": scores.accuracy,
+        "log_loss": scores.log_loss,
+        "calibration_error": scores.calibration_error,
+        "unknown": scores.unknown,
+        "calibration": [vars(b) for b in scores.bins],
+        "confusion": {
+            name: dict(zip(classes, scores.confusion[k].tolist(), strict=True))
+            for k, name in enumerate(classes)
+        },
+    }

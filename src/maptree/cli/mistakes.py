@@ -1,0 +1,95 @@
+"""Users' mistakes: how a command ends that cannot do what was asked, and what was meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+# Exit codes; `maptree --help` and docs/command-line.md list them.
+UNUSABLE = 1
+USAGE = 2
+NOT_INSTALLED = 3
+FAULT = 4
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+
+_SHOWN = 12  # names in a list
+
+
+class Refusal(Exception):  # noqa: N818 (what was asked is at fault)
+    """A user's mistake: the message says what is wrong, where, and what to do."""
+
+    def __init__(self, message: str, code: int = UNUSABLE) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def split_names(given: Iterable[str] | None, known: Sequence[str]) -> list[str]:
+    """Return the names of an option that takes several, with commas or again and again.
+
+    >>> split_names(["id,name", "first, last"], ["id", "name", "first, last"])
+    ['id', 'name', 'first, last']
+    """
+    names: list[str] = []
+    for part in given or ():
+        names += [part] if part in known else [name.strip() for name in part.split(",")]
+    return [name for name in names if name]
+
+
+def nearest(name: str, known: Sequence[str]) -> list[str]:
+    """Return the names that are most like one, whatever the case.
+
+    >>> nearest("Incom", ["age", "income"])
+    ['income']
+    """
+    from difflib import get_close_matches  # needed only for mistakes
+
+    lower = {other.lower(): other for other in known}
+    found = get_close_matches(name.lower(), list(lower), n=3, cutoff=0.6)
+    return [lower[match] for match in found]
+
+
+def refuse_unknown(names: Iterable[str], known: Sequence[str], where: str) -> None:
+    """Refuse names of columns that are not there, with those that may have been meant."""
+    lacking = [name for name in names if name not in known]
+    if not lacking:
+        return
+    raise Refusal(f"{where} has no column {listed(lacking)}. {hint(lacking, known)}")
+
+
+def hint(lacking: Sequence[str], known: Sequence[str]) -> str:
+    """Say what may have been meant by names that are not there."""
+    meant = [
+        f"{match[0]!r} for {name!r}" if len(lacking) > 1 else " or ".join(map(repr, match))
+        for name in lacking
+        if (match := nearest(name, known))
+    ]
+    if meant:
+        return f"Did you mean {', '.join(meant)}?"
+    return f"There are: {listed(known)}."
+
+
+def listed(names: Sequence[str]) -> str:
+    """List names, not too many."""
+    shown = ", ".join(repr(name) for name in names[:_SHOWN])
+    return shown if len(names) <= _SHOWN else f"{shown} and {len(names) - _SHOWN:,} more"
+
+
+def refuse_absent(path: str) -> None:
+    """Refuse a file that is not there, with those that may have been meant."""
+    file = Path(path)
+    if path == "-":
+        return
+    if file.is_dir():
+        raise Refusal(f"{file} is a folder: name a file in it.")
+    if not file.exists():
+        raise Refusal(f"There is no file {file}.{_neighbours(file)}")
+
+
+def _neighbours(file: Path) -> str:
+    try:
+        others = [other.name for other in file.parent.iterdir() if other.is_file()]
+    except OSError:
+        return f" The folder {file.parent} is not there, either."
+    near = nearest(file.name, others)
+    return f" Did you mean {' or '.join(str(file.parent / name) for name in near)}?" if near else ""

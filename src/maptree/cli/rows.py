@@ -1,0 +1,86 @@
+"""Rows of a file for a fitted tree: the columns that it tests, and known classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from maptree.cli.files import Source
+from maptree.cli.mistakes import USAGE, Refusal, hint, listed, refuse_unknown
+from maptree.cli.target import known_labels
+from maptree.trees.fitted import FittedTree
+
+
+def rows_for(fitted: FittedTree, source: Source) -> Any:
+    """Return a table with all columns of the fitted one, to predict on.
+
+    Only the columns that the tree tests have to be in the file. Others are passed as missing, or
+    as 0 where nothing may be missing: no test looks at them.
+    """
+    schema = fitted.schema
+    if not schema.named:
+        return _by_position(fitted, source)
+    names, n_rows = schema.names, source.table.num_rows
+    lacking = [names[j] for j in fitted.used_columns if names[j] not in source.columns]
+    if lacking:
+        raise Refusal(
+            f"{source.name} has no {'columns' if len(lacking) > 1 else 'column'} "
+            f"{listed(lacking)}, which the tree tests. {hint(lacking, source.columns)}"
+        )
+    nothing = pa.nulls(n_rows) if schema.takes_missing else pa.array(np.zeros(n_rows, np.int8))
+    return pa.table(
+        {
+            column.name: source.as_fitted(column.name, column)
+            if column.name in source.columns
+            else nothing
+            for column in schema.columns
+        }
+    )
+
+
+def _by_position(fitted: FittedTree, source: Source) -> Any:
+    """Take the columns in their order, for a tree that was fitted on a table without names."""
+    columns = fitted.schema.columns
+    if len(source.columns) != len(columns):
+        raise Refusal(
+            f"The model was fitted on {len(columns)} columns without names, and {source.name} has "
+            f"{len(source.columns)}: pass the same columns in the same order."
+        )
+    arrays = [
+        source.as_fitted(name, about).to_numpy(zero_copy_only=False)
+        for name, about in zip(source.columns, columns, strict=True)
+    ]
+    return np.stack([array.astype(object) for array in arrays], axis=1)
+
+
+@dataclass(frozen=True)
+class LabelledRows:
+    """Rows with known classes: the leaves they end in, and the numbers of their classes."""
+
+    target: str
+    leaves: NDArray[np.intp]
+    codes: NDArray[np.intp]  # -1: a class that the model does not know
+    without: int  # rows that were left out because they have no class at all
+
+
+def labelled_rows(fitted: FittedTree, source: Source, target: str | None) -> LabelledRows:
+    """Find the columns of a fitted tree and its target in a file."""
+    from maptree.encoding.answering import read_answers
+
+    name = target or fitted.training.target
+    if name is None:
+        raise Refusal("The model does not say what it predicts: pass --target.", USAGE)
+    refuse_unknown([name], source.columns, source.name)
+    codes, unknown = known_labels(source, name, fitted.classes)
+    rows = np.flatnonzero(codes != -2)
+    if len(rows) == unknown:
+        raise Refusal(
+            f"{source.name}: no row has a class of the model in {name!r}. It knows "
+            f"{', '.join(fitted.labels[:12])}."
+        )
+    leaves = read_answers(fitted.schema, rows_for(fitted, source)).leaves(fitted.tree)
+    return LabelledRows(name, leaves[rows], codes[rows], len(codes) - len(rows))

@@ -1,0 +1,158 @@
+"""What ``maptree fit`` is asked for: the options, checked before any file is read."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from maptree.cli.mistakes import USAGE, Refusal
+from maptree.model_file import FORMAT
+from maptree.parameters.budget import Budget
+from maptree.parameters.numbers import ParameterError
+from maptree.parameters.prior import read_alpha, read_beta, read_rho
+
+# Options that are not called as the parameter is, and what to pass where that differs.
+_OPTIONS = {"n_jobs": "jobs"}
+_REMEDIES = {
+    "time_limit": "pass seconds, a number above 0, or none to search until the tree is proved",
+    "n_jobs": "pass a number of threads, or -1 for all cores",
+    "memory_limit": "pass a size such as 4GiB or 500MB",
+    "rho": "pass a number from 1e-9 to 1e8, or one for each class with commas, in their order",
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The classifier's parameters as the command line has them."""
+
+    alpha: float
+    beta: float
+    rho: str | None
+    time_limit: str
+    max_expansions: int | None
+    memory_limit: str | None
+    max_depth: int | None
+    min_samples_leaf: int
+    jobs: int
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters for the classifier; values out of range are refused."""
+        rho = _numbers(self.rho)
+        limits: dict[str, Any] = {
+            "time_limit": _seconds(self.time_limit),
+            "max_expansions": self.max_expansions,
+            "memory_limit": self.memory_limit,
+            "max_depth": self.max_depth,
+            "min_samples_leaf": self.min_samples_leaf,
+            "n_jobs": self.jobs,
+        }
+        try:
+            prior = {"alpha": read_alpha(self.alpha), "beta": read_beta(self.beta), "rho": rho}
+            Budget.read(**limits)
+        except ParameterError as error:
+            raise Refusal(_as_option(error), USAGE) from None
+        try:
+            if rho is not None:
+                read_rho(rho, len(rho) if isinstance(rho, list) else 1)
+        except ParameterError as error:
+            raise Refusal(f"--rho {self.rho} {error.fault}: {_REMEDIES['rho']}.", USAGE) from None
+        return prior | limits
+
+
+def _as_option(error: ParameterError) -> str:
+    """Name a parameter, and what to pass, as the command line does.
+
+    >>> from maptree.parameters.numbers import bad_value
+    >>> _as_option(bad_value("max_depth", -1, "is too small", "pass a whole number of at least 0"))
+    '--max-depth -1 is too small: pass a whole number of at least 0.'
+    """
+    name = error.parameter
+    option = _OPTIONS.get(name, name).replace("_", "-")
+    return f"--{option} {error.value} {error.fault}: {_REMEDIES.get(name, error.remedy)}."
+
+
+def refuse_number_of_rho(rho: object, n_classes: int) -> None:
+    """Refuse pseudo-counts for other than the number of classes."""
+    if isinstance(rho, list) and len(rho) != n_classes:
+        fault = f"--rho has {len(rho)} values but there are {n_classes} classes"
+        raise Refusal(f"{fault}: {_REMEDIES['rho']}.")
+
+
+def _seconds(text: str) -> float | None:
+    if text.lower() == "none":
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        raise Refusal(f"--time-limit {text}: pass seconds, or none.", USAGE) from None
+
+
+def _numbers(text: str | None) -> float | list[float] | None:
+    if text is None:
+        return None
+    try:
+        numbers = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise Refusal(f"--rho {text}: {_REMEDIES['rho']}.", USAGE) from None
+    return numbers[0] if len(numbers) == 1 else numbers
+
+
+@dataclass(frozen=True)
+class HoldingOut:
+    """Which rows to hold out, to see what a tree is worth on new ones."""
+
+    test_fraction: float | None
+    cv: int | None
+    seed: int
+
+    def __post_init__(self) -> None:
+        if self.test_fraction is not None and self.cv is not None:
+            raise Refusal("--test-fraction and --cv exclude each other: pass one.", USAGE)
+        if self.test_fraction is not None and not 0 < self.test_fraction < 1:
+            given = f"--test-fraction {self.test_fraction:g}"
+            raise Refusal(f"{given} is no part of the rows: pass a number like 0.2.", USAGE)
+        if self.cv is not None and self.cv < 2:
+            raise Refusal(f"--cv {self.cv}: pass 2 folds or more.", USAGE)
+        if not 0 <= self.seed < 2**32:
+            raise Refusal(f"--seed {self.seed}: pass a whole number from 0 to 4294967295.", USAGE)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What was asked for."""
+
+    data: str
+    target: str
+    model: str | None
+    drop: list[str]
+    positive: str | None
+    holding_out: HoldingOut
+    parameters: dict[str, Any]
+    as_json: bool
+
+    @property
+    def model_path(self) -> str:
+        """Where the model goes: in the working directory, named after the table."""
+        if self.model is not None:
+            return self.model
+        name = "model" if self.data == "-" else Path(self.data).name.partition(".")[0] or "model"
+        return f"{name}.model.json" if name != "model" else "model.json"
+
+
+def refuse_place(path: str) -> None:
+    """Refuse a place for the model before the search, and not after it."""
+    file = Path(path)
+    folder = file.resolve().parent
+    if file.is_dir():
+        raise Refusal(f"--model {path} is a folder: name a file in it.")
+    if not folder.is_dir():
+        raise Refusal(f"--model {path}: there is no folder {folder}. Make it first.")
+    if not os.access(folder, os.W_OK):
+        raise Refusal(f"--model {path}: the folder {folder} cannot be written to.")
+    if file.exists():
+        with open(file, "rb") as old:
+            start = old.read(200)
+        if start.strip() and FORMAT.encode() not in start:
+            raise Refusal(f"--model {path} is there and is no model file: name another.")

@@ -1,0 +1,49 @@
+"""What is searched or sampled: a table of answers with labels, and the prior."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maptree import _core
+from maptree.parameters.prior import Prior
+
+if TYPE_CHECKING:
+    from maptree.tables.labels import Codes
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The packed answers to the tests, class numbers, weights, and the prior."""
+
+    table: _core.PackedTable  # empty once the dataset has been made
+    codes: Codes
+    weights: NDArray[np.int64] | None
+    prior: Prior
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory held outside the core while it works."""
+        return self.codes.nbytes + (0 if self.weights is None else self.weights.nbytes)
+
+    def dataset(
+        self, deadline: float, *, fold_columns: bool = True, memory_limit: int = -1
+    ) -> _core.Dataset:
+        """Hand the table to the core; not complete after ``deadline`` of ``time.perf_counter``."""
+        return _core.Dataset(
+            self.table,
+            self.codes,
+            self.weights,
+            len(self.prior.rho),
+            fold_columns=fold_columns,
+            memory_limit=memory_limit,
+            seconds=deadline - time.perf_counter(),
+        )
+
+    def core_prior(self) -> _core.Prior:
+        """Return the prior as the core takes it."""
+        return _core.Prior(self.prior.alpha, self.prior.beta, self.prior.rho)

@@ -1,0 +1,106 @@
+"""One run of a sampler: from a problem to weighted trees, and how the run went."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maptree import _core
+from maptree.engine.problem import Problem
+from maptree.engine.progress import Monitor, ProgressLine, SamplerProgress
+from maptree.trees.forest import Trees, WeightedTrees
+from maptree.trees.tree import Tree
+
+_TRACE = np.dtype([("seconds", np.float64), ("steps", np.int64), ("log_posterior", np.float64)])
+
+Samples = TypeVar("Samples", _core.McmcSamples, _core.SmcSamples)
+
+
+@dataclass(frozen=True)
+class Run(Generic[Samples]):
+    """What a sampler returned, and what it means from the beginning of ``fit``."""
+
+    samples: Samples
+    best: Tree
+    log_posterior: float  # of the best tree
+    trace: NDArray[Any]
+    stopped_by_callback: bool
+
+
+def run_sampler(
+    problem: Problem,
+    sampler: Callable[..., Samples],
+    seconds: float,
+    threads: int,
+    callback: Callable[[SamplerProgress], object] | None,
+    line: ProgressLine | None,
+    started: float,
+) -> Run[Samples]:
+    """Run a sampler of the core within what is left of a time limit that began at ``started``."""
+    # Equal columns are different tests, so trees that differ in them are different draws.
+    dataset = problem.dataset(started + seconds, fold_columns=False)
+    spent = time.perf_counter() - started
+    monitor: Monitor[_core.SampleProgress, SamplerProgress] = Monitor(
+        callback, line, lambda now: SamplerProgress.of(now, spent)
+    )
+    samples = sampler(
+        dataset,
+        problem.core_prior(),
+        limits=_core.Limits(seconds=max(0.0, seconds - spent), threads=threads),
+        on_progress=monitor.on_progress,
+    )
+    trace = np.empty(len(samples.trace), dtype=_TRACE)
+    trace["seconds"] = samples.trace[:, 0] + spent
+    trace["steps"] = samples.trace[:, 1]
+    trace["log_posterior"] = samples.trace[:, 2]
+    run = Run(
+        samples,
+        _trees(samples)[samples.best],
+        float(samples.log_posterior[samples.best]),
+        trace,
+        monitor.stopped_by_callback,
+    )
+    if line is not None:
+        end = samples.status.replace("_", " ")
+        line.close(
+            f"{time.perf_counter() - started:6.1f} s | {trace['steps'][-1]:,} steps | "
+            f"best {run.log_posterior:.4f} | {end}"
+        )
+    return run
+
+
+def weigh(
+    samples: _core.McmcSamples | _core.SmcSamples, weights: NDArray[np.float64]
+) -> WeightedTrees:
+    """Add up the weights of samples of the same tree; trees without weight are left out."""
+    reached = samples.sample >= 0
+    of_tree = np.bincount(
+        samples.sample[reached], weights[reached], minlength=len(samples.log_posterior)
+    )
+    # Of equal weights the more probable first, then the one that was met first.
+    order = np.lexsort([-samples.log_posterior, -of_tree])
+    order = order[of_tree[order] > 0]
+    place = np.full(len(of_tree), -1, dtype=np.int32)
+    place[order] = np.arange(len(order))
+    return WeightedTrees(
+        _trees(samples).take(order),
+        of_tree[order] / of_tree.sum(),
+        samples.log_posterior[order],
+        np.where(reached, place[samples.sample], -1).astype(np.int32),
+    )
+
+
+def _trees(samples: _core.McmcSamples | _core.SmcSamples) -> Trees:
+    return Trees(
+        samples.offsets[:-1],
+        np.diff(samples.offsets),
+        samples.feature,
+        samples.left,
+        samples.right,
+        samples.counts,
+    )

@@ -1,0 +1,104 @@
+"""One search: from a packed table to a tree, what is proved about it, and how the search went."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maptree import _core
+from maptree.engine.problem import Problem
+from maptree.engine.progress import Monitor, Progress, ProgressLine, depth_of
+from maptree.parameters.budget import Budget
+from maptree.trees.certificate import Certificate
+from maptree.trees.fitted import TRACE
+from maptree.trees.tree import Tree
+
+# Part of a memory limit, in bytes, that is left to the interpreter's own small objects.
+_OWN = 1 << 19
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a search found."""
+
+    tree: Tree
+    certificate: Certificate
+    trace: NDArray[Any]
+    gain: NDArray[np.float64]  # by node: what the log posterior would lose were it a leaf
+    stopped_by_callback: bool
+
+
+def find_tree(
+    problem: Problem,
+    budget: Budget,
+    callback: Callable[[Progress], object] | None,
+    line: ProgressLine | None,
+    started: float,
+) -> Outcome:
+    """Search within what is left of a budget that began to run at ``started``."""
+    constraints = budget.constraints
+    memory = -1 if budget.memory < 0 else max(0, budget.memory - problem.n_bytes - _OWN)
+    dataset = problem.dataset(started + budget.seconds, memory_limit=memory)
+    spent = time.perf_counter() - started
+    monitor: Monitor[_core.Progress, Progress] = Monitor(
+        callback, line, lambda now: Progress.of(now, spent, problem.n_bytes)
+    )
+    result = _core.search(
+        dataset,
+        problem.core_prior(),
+        _core.Options(
+            max_depth=-1 if constraints.max_depth is None else constraints.max_depth,
+            min_samples_leaf=constraints.min_samples_leaf,
+        ),
+        _core.Limits(
+            seconds=max(0.0, budget.seconds - spent),
+            max_expansions=budget.expansions,
+            memory=memory,
+            threads=budget.threads,
+        ),
+        monitor.on_progress,
+    )
+    seconds = time.perf_counter() - started
+    if line is not None:
+        line.close(_last_line(result, seconds))
+    certificate = Certificate(
+        status=result.status,
+        optimal=result.status == "optimal",
+        log_posterior=0.0 - result.upper,
+        log_posterior_bound=0.0 - result.lower,  # not -0.0
+        gap=max(0.0, result.upper - result.lower),
+        proved_depth=depth_of(result.proved_depth),
+        expansions=result.expansions,
+        subproblems=result.subproblems,
+        seconds=seconds,
+        peak_bytes=result.peak_bytes + problem.n_bytes,
+    )
+    return Outcome(
+        Tree(result.feature, result.left, result.right, result.counts),
+        certificate,
+        _trace(result, spent),
+        result.gain,
+        monitor.stopped_by_callback,
+    )
+
+
+def _trace(result: _core.Result, earlier_seconds: float) -> NDArray[Any]:
+    trace = np.empty(len(result.trace), dtype=TRACE)
+    trace["seconds"] = result.trace[:, 0] + earlier_seconds
+    trace["expansions"] = result.trace[:, 1]
+    trace["log_posterior"] = 0.0 - result.trace[:, 3]
+    trace["log_posterior_bound"] = 0.0 - result.trace[:, 2]
+    return trace
+
+
+def _last_line(result: _core.Result, seconds: float) -> str:
+    end = "proved" if result.status == "optimal" else result.status.replace("_", " ")
+    return (
+        f"{seconds:6.1f} s | {result.expansions:,} expansions | "
+        f"best {-result.upper:.4f} | gap {result.upper - result.lower:.4f} | {end}"
+    )

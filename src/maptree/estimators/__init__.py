@@ -1,0 +1,1 @@
+"""What people import: the classifiers, which are thin."""

@@ -1,0 +1,267 @@
+"""What the classifiers share: parameters, reading what ``fit`` is given, and the fitted tree."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from maptree.encoding.answering import Answers
+from maptree.encoding.encoder import BinaryEncoder, warn_of_identifiers
+from maptree.engine.problem import Problem
+from maptree.parameters.numbers import whole_number
+from maptree.parameters.prior import read_alpha, read_beta, read_prior
+from maptree.schema.columns import Schema
+from maptree.tables.binary import pack_binary
+from maptree.tables.labels import Codes, read_labels
+from maptree.tables.table import read_table
+from maptree.tables.weights import read_weights
+from maptree.trees.fitted import FittedTree
+from maptree.trees.tree import Tree
+from maptree.words.tree_text import indented, rules
+
+
+class InterruptedWarning(UserWarning):
+    """Ctrl-C stopped a fit; what was found until then was kept."""
+
+
+class TimeLimitWarning(UserWarning):
+    """The time limit left no time to read all columns; the tree is over the others."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What ``fit`` has read: the problem for the core, and what the estimator keeps."""
+
+    problem: Problem
+    classes: NDArray[Any]
+    encoder: BinaryEncoder | None
+    schema: Schema
+
+
+class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """The base of the classifiers. They differ in how they come to trees, and in predictions.
+
+    What was fitted is one value, ``fitted_``; the attributes that end in ``_`` are views of it.
+    """
+
+    alpha: float
+    beta: float
+    rho: float | ArrayLike | None
+    time_limit: float | None
+    encoder: str | BinaryEncoder | None
+    random_state: Any
+    verbose: int
+    callback: Any
+
+    fitted_: FittedTree
+    encoder_: BinaryEncoder | None
+    n_features_in_: int
+
+    def __new__(cls, *args: Any, **params: Any) -> Self:
+        _refuse_class_weight(params, TypeError, cls.__name__)
+        made: Self = super().__new__(cls)
+        return made
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, as scikit-learn does."""
+        _refuse_class_weight(params, ValueError, type(self).__name__)
+        inside = [name for name in params if name.startswith("encoder__")]
+        if inside and not isinstance(params.get("encoder", self.encoder), BinaryEncoder):
+            raise ValueError(
+                f"{inside[0]} is a parameter of an encoder, and encoder={self.encoder!r} has none: "
+                "make the classifier with encoder=BinaryEncoder()."
+            )
+        super().set_params(**params)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.encoder is not None
+        # Not input_tags.string, although text is taken: it would promise to take dicts as well.
+        tags.input_tags.categorical = self.encoder is not None
+        return tags
+
+    @property
+    def tree_(self) -> Tree:
+        """The fitted tree, over the tests of ``encoder_`` or the columns of a 0/1 matrix."""
+        return self.fitted_.tree
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The distinct labels, sorted."""
+        return self.fitted_.classes
+
+    @property
+    def rho_(self) -> NDArray[np.float64]:
+        """The pseudo-counts used."""
+        return self.fitted_.prior.rho
+
+    @property
+    def trace_(self) -> NDArray[Any]:
+        """The run as it went: a structured array."""
+        return self.fitted_.trace
+
+    def _check_parameters(self) -> None:
+        """Validate the parameters that all have and that do not depend on the data."""
+        read_alpha(self.alpha)
+        read_beta(self.beta)
+        try:
+            check_random_state(self.random_state)
+        except ValueError as error:
+            raise ValueError(
+                f"random_state={self.random_state!r} cannot seed anything: pass None, an int or "
+                "a numpy RandomState."
+            ) from error
+        if not isinstance(self.verbose, bool):
+            whole_number("verbose", self.verbose, least=0)
+        if self.callback is not None and not callable(self.callback):
+            raise TypeError(
+                f"callback={self.callback!r} cannot be called: pass a function of one argument."
+            )
+
+    def _read(self, X: Any, y: Any, sample_weight: ArrayLike | None, deadline: float) -> Reading:
+        """Read a table with labels and turn it into tests; nothing is set on the estimator.
+
+        Columns whose tests are not chosen by ``deadline`` get none.
+        """
+        encoder = _read_encoder(self.encoder)
+        scratch = copy.copy(self)  # takes what validation sets, so that a failure leaves no trace
+        table = read_table(scratch, X, reset=True)
+        weights = read_weights(sample_weight, table.n_rows)
+        classes, codes = _classes_that_count(y, weights, table.n_rows)
+        prior = read_prior(self.alpha, self.beta, self.rho, len(classes))
+        if encoder is not None:
+            packed = encoder.encode_table(table, codes, weights, deadline)
+            schema = encoder.schema()
+        else:
+            packed = pack_binary(table)
+            schema = Schema.of_matrix(table.n_columns, table.names)
+        problem = Problem(packed, codes, weights, prior)
+        # The table itself, which may be a copy, ends here: what follows wants the memory.
+        return Reading(problem, classes, encoder, schema)
+
+    def _keep(self, fitted: FittedTree, encoder: BinaryEncoder | None) -> None:
+        """Set what was fitted."""
+        self.fitted_ = fitted
+        self.encoder_ = encoder
+        self.n_features_in_ = len(fitted.schema.columns)
+        if fitted.schema.named:
+            self.feature_names_in_ = np.array(fitted.schema.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _warn_of_columns(self, schema: Schema) -> None:
+        """Say which columns were left without tests. To be called by ``fit`` itself."""
+        warn_of_identifiers(schema.columns, stacklevel=4)
+        if schema.n_unread > 0:
+            warnings.warn(
+                f"Choosing thresholds took half of time_limit={self.time_limit}: the last "
+                f"{schema.n_unread} of {len(schema.columns)} columns got no tests. "
+                "Raise time_limit, or pass fewer columns.",
+                TimeLimitWarning,
+                stacklevel=3,
+            )
+
+    def _answers(self, X: Any) -> Answers:
+        """Read a table to predict on; return what gives the answers of its rows to the tests."""
+        check_is_fitted(self)
+        return Answers(self.fitted_.schema, read_table(self, X, reset=False))
+
+    @abstractmethod
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the class probabilities of each row."""
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each row; of equals the first in ``classes_``."""
+        probabilities = self.predict_proba(X)
+        labels: NDArray[Any] = self.classes_[np.argmax(probabilities, axis=1)]
+        return labels
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithm of ``predict_proba``."""
+        logs: NDArray[np.float64] = np.log(self.predict_proba(X))
+        return logs
+
+    def rules(self, feature_names: Sequence[str] | None = None) -> list[str]:
+        """Return one rule per leaf of ``tree_``, in the words of the table's columns.
+
+        Each ends with the most probable class, its probability with a 95% credible interval, and
+        the number of training rows. ``feature_names`` names the columns if the table did not.
+
+        The answer of a missing value is false for every test but ``is missing``, and rules say
+        where it goes: ``age > 45.5 or missing``. Columns in which none was missing at ``fit``
+        leave that unsaid; there, too, a missing value takes the false branch.
+        """
+        check_is_fitted(self)
+        return rules(self.fitted_.named(feature_names))
+
+    def export_text(self, feature_names: Sequence[str] | None = None) -> str:
+        """Return ``tree_`` as indented text: leaves as in ``rules``, and their class counts.
+
+        >>> from maptree import MAPTreeClassifier
+        >>> model = MAPTreeClassifier().fit([[0], [1]] * 6, ["no", "yes"] * 6)
+        >>> print(model.export_text(["member"]))
+        member = 1: yes 0.77 [0.50, 0.96], n = 6 (0 no, 6 yes)
+        member = 0: no 0.77 [0.50, 0.96], n = 6 (6 no, 0 yes)
+        """
+        check_is_fitted(self)
+        return indented(self.fitted_.named(feature_names))
+
+
+def importances(
+    tests: NDArray[np.int32], amounts: NDArray[np.float64], schema: Schema
+) -> NDArray[np.float64]:
+    """Sum what nodes with these tests contribute by column of the table, scaled to sum to 1."""
+    columns = np.array(schema.column_of_test, dtype=np.intp)[tests]
+    sums = np.bincount(columns, amounts, minlength=len(schema.columns))
+    total = sums.sum()
+    return sums / total if total > 0 else np.zeros(len(schema.columns))
+
+
+def _read_encoder(encoder: object) -> BinaryEncoder | None:
+    if encoder is None:
+        return None
+    if isinstance(encoder, BinaryEncoder):
+        cloned: BinaryEncoder = clone(encoder)
+        return cloned
+    if isinstance(encoder, str) and encoder == "auto":
+        return BinaryEncoder()
+    error = ValueError if isinstance(encoder, str) else TypeError
+    raise error(f'encoder={encoder!r} is unknown: pass "auto", a BinaryEncoder or None.')
+
+
+def _classes_that_count(
+    y: Any, weights: NDArray[np.int64] | None, n_rows: int
+) -> tuple[NDArray[Any], Codes]:
+    """Return the classes and class numbers; a class whose rows all weigh 0 is no class."""
+    classes, codes = read_labels(y, n_rows)
+    if weights is None or weights.all():
+        return classes, codes
+    kept = np.unique(codes[weights > 0])
+    # Rows without weight need some valid number; clipping gives them one.
+    position = np.searchsorted(kept, codes).clip(max=len(kept) - 1)
+    few = codes.dtype == np.uint8
+    return classes[kept], position.astype(np.uint8) if few else position.astype(np.int32)
+
+
+def _refuse_class_weight(params: Mapping[str, object], error: type[Exception], name: str) -> None:
+    """Refuse ``class_weight``, which scikit-learn's classifiers take and these cannot."""
+    if "class_weight" in params:
+        raise error(
+            f"class_weight is not a parameter of {name}: the posterior counts rows, and a row that "
+            "counts for more or less than one changes what the probabilities and the certificate "
+            "are about. If classes are rare, nothing need be done: probabilities stay honest, so "
+            "decide by predict_proba at the threshold that your costs ask for, in place of "
+            "predict. To say beforehand that a class is likely or rare, give the prior one value "
+            "per class, rho=[...] in the order of classes_."
+        )

@@ -1,0 +1,316 @@
+"""How a fitted tree is shown and passed on: one thin layer over exports, report and model file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal
+
+from sklearn.utils.validation import check_is_fitted
+
+if TYPE_CHECKING:
+    from maptree.encoding.encoder import BinaryEncoder
+    from maptree.trees.fitted import FittedTree
+
+Names = Sequence[str] | None
+
+
+class Presentation:
+    """Adds ``to_sql``, ``to_html``, ``save`` and so on to a classifier with one fitted tree.
+
+    Every method hands ``fitted_`` to a function of another room, which is imported only then. In
+    all exports ``feature_names`` names the columns, in their order, where the table had no names
+    or has others at the place that the export is for.
+    """
+
+    fitted_: FittedTree
+    encoder_: BinaryEncoder | None
+
+    def _renamed(self, feature_names: Names) -> FittedTree:
+        check_is_fitted(self)
+        return self.fitted_.renamed(feature_names)
+
+    def to_sql(
+        self,
+        dialect: Literal["ansi", "duckdb", "postgresql", "sqlite"] = "ansi",
+        table: str | Sequence[str] = "data",
+        keep: Sequence[str] | None = None,
+        feature_names: Names = None,
+    ) -> str:
+        r"""Return a SELECT that gives every row of a table its leaf, prediction, probabilities.
+
+        NULL is a missing value, and so is NaN in databases that have it.
+
+        Parameters
+        ----------
+        dialect : {"ansi", "duckdb", "postgresql", "sqlite"}, default="ansi"
+            The SQL to write. In SQLite, dates and times are ISO 8601 text (points in time
+            with a zone in UTC), durations whole nanoseconds.
+        table : str or sequence of str, default="data"
+            The table's name; ("schema", "table") for one in a schema.
+        keep : sequence of str, optional
+            Columns of the table to return as well; None returns them all. Added columns that
+            would be called as one of the model's or of these get the prefix ``maptree_``.
+        feature_names : sequence of str, optional
+            What the columns are called in the database.
+
+        Examples
+        --------
+        >>> from maptree import MAPTreeClassifier
+        >>> X = [[25.0], [31.0], [40.0], [47.0], [52.0], [60.0]] * 4
+        >>> model = MAPTreeClassifier().fit(X, ["no", "no", "no", "yes", "yes", "yes"] * 4)
+        >>> print(model.to_sql("duckdb", "people", feature_names=["age"]))
+        WITH "leaves" ("leaf", "prediction", "proba_no", "proba_yes") AS (
+          VALUES
+            (1, 'yes', 0.14705882352941177e0, 0.8529411764705882e0),
+            (2, 'no', 0.8529411764705882e0, 0.14705882352941177e0)
+        )
+        SELECT
+          data.*,
+          "leaves"."leaf",
+          "leaves"."prediction",
+          "leaves"."proba_no",
+          "leaves"."proba_yes"
+        FROM "people" AS data
+        LEFT JOIN "leaves" ON "leaves"."leaf" =
+          CASE
+            WHEN data."age" <= 43.5e0 THEN 2
+            ELSE 1
+          END
+        """
+        from maptree.export.sql import write_sql
+
+        return write_sql(self._renamed(feature_names), dialect, table, keep)
+
+    def to_sklearn(self) -> Any:
+        """Return a fitted Pipeline: the encoder, and a DecisionTreeClassifier over its tests.
+
+        Its ``predict_proba`` is that of this model. What scikit-learn and others have for its
+        trees works on the last step, such as ``sklearn.tree.plot_tree``; the names of the tests
+        are ``pipeline[:-1].get_feature_names_out()``. ``fit`` would replace the tree by one of
+        scikit-learn's own.
+
+        >>> from maptree import MAPTreeClassifier
+        >>> from sklearn.tree import export_text
+        >>> X = [[25.0], [31.0], [40.0], [47.0], [52.0], [60.0]] * 4
+        >>> model = MAPTreeClassifier().fit(X, ["no", "no", "no", "yes", "yes", "yes"] * 4)
+        >>> pipeline = model.to_sklearn()
+        >>> print(export_text(pipeline[-1], feature_names=["x0 <= 43.5"]))
+        |--- x0 <= 43.5 <= 0.50
+        |   |--- class: yes
+        |--- x0 <= 43.5 >  0.50
+        |   |--- class: no
+        <BLANKLINE>
+        """
+        from maptree.export.sklearn_pipeline import make_pipeline
+
+        pipeline = make_pipeline(self._renamed(None))
+        if self.encoder_ is not None:
+            pipeline[0].set_params(**self.encoder_.get_params())
+        return pipeline
+
+    def to_onnx(self, missing_text: str = "", feature_names: Names = None) -> Any:
+        """Return an ``onnx.ModelProto`` with an input for every column that the tree asks about.
+
+        Inputs have shape (rows, 1): doubles (NaN: missing; booleans are 0 and 1), texts, and
+        64-bit whole numbers for whole numbers beyond 2^53 and for times (the least, which is
+        numpy's NaT: missing), days since 1970-01-01 or nanoseconds. Outputs are ``label``,
+        ``probabilities`` (doubles) and ``leaf``. A tree of a single leaf has one input, ``rows``:
+        doubles of shape (rows,), any at all. Needs the package onnx.
+
+        Parameters
+        ----------
+        missing_text : str, default=""
+            What stands for a missing value among texts, as ONNX has no other mark.
+        feature_names : sequence of str, optional
+            What the columns are called. Inputs are named after them, with ``_`` for what is
+            neither letter nor digit, and ``_2`` behind the name of an output or of another input;
+            ``metadata_props`` has the names as they were.
+        """
+        from maptree.export.onnx_graph import write_onnx
+
+        return write_onnx(self._renamed(feature_names), missing_text)
+
+    def to_python(self, feature_names: Names = None) -> str:
+        """Return a Python module with ``leaf(row)``, ``predict(row)`` and ``predict_proba(row)``.
+
+        A row is a mapping from column names to values; None and NaN are missing. It needs the
+        standard library only.
+
+        >>> from maptree import MAPTreeClassifier
+        >>> model = MAPTreeClassifier().fit([[25.0], [60.0]] * 9, ["no", "yes"] * 9)
+        >>> module = {}
+        >>> exec(model.to_python(["age"]), module)
+        >>> module["predict"]({"age": 70}), module["predict_proba"]({"age": None})
+        ('yes', (0.17857142857142858, 0.8214285714285714))
+        """
+        from maptree.export.python_source import write_python
+
+        return write_python(self._renamed(feature_names))
+
+    def to_c(self, prefix: str = "maptree", feature_names: Names = None) -> str:
+        r"""Return a C99 file with a struct ``<prefix>_row`` and functions of it.
+
+        ``<prefix>_predict_proba(&row, probabilities)``, ``<prefix>_predict(&row)`` (a position
+        in ``<prefix>_labels``) and ``<prefix>_leaf(&row)``. The fields of the struct are the
+        columns that the tree asks about, as doubles (NaN: missing), UTF-8 strings (NULL) and
+        int64_t (INT64_MIN) for times and whole numbers beyond 2^53; the comments say which unit.
+
+        >>> from maptree import MAPTreeClassifier
+        >>> model = MAPTreeClassifier().fit([[25.0], [60.0]] * 9, ["no", "yes"] * 9)
+        >>> source = model.to_c(feature_names=["age (years)"])
+        >>> print(*[line for line in source.split("\n") if "age" in line], sep="\n")
+          double age_years; /* "age (years)", number; NaN: missing */
+          if (row->age_years <= 42.5) return 1;
+        """
+        from maptree.export.c_source import write_c
+
+        return write_c(self._renamed(feature_names), prefix)
+
+    def to_javascript(self, feature_names: Names = None) -> str:
+        r"""Return an ES module with ``leaf(row)``, ``predict(row)`` and ``predictProba(row)``.
+
+        A row is an object with a property for every column; null, undefined and NaN are missing.
+        Numbers may be BigInt, and whole numbers beyond 2^53 have to be. Dates and times are
+        ISO 8601 text; where the column has a time zone, in UTC, or a Date. Durations are
+        nanoseconds.
+
+        >>> from maptree import MAPTreeClassifier
+        >>> model = MAPTreeClassifier().fit([[25.0], [60.0]] * 9, ["no", "yes"] * 9)
+        >>> source = model.to_javascript(["age"])
+        >>> print(*[line for line in source.split("\n") if "age" in line], sep="\n")
+          if (atMost(row["age"], 42.5)) return 2;
+        """
+        from maptree.export.javascript_source import write_javascript
+
+        return write_javascript(self._renamed(feature_names))
+
+    def to_dict(self, feature_names: Names = None) -> dict[str, Any]:
+        """Return the tree as JSON values that other programs can read: see docs/exports.md.
+
+        To store a model and load it again, use ``maptree.save_model``.
+
+        >>> from maptree import MAPTreeClassifier
+        >>> model = MAPTreeClassifier().fit([[25.0], [60.0]] * 9, ["no", "yes"] * 9)
+        >>> root = model.to_dict(["age"])["nodes"][0]
+        >>> root["column"], root["operator"], root["value"], root["yes"], root["no"]
+        (0, '<=', 42.5, 2, 1)
+        """
+        from maptree.export.description import describe
+
+        return describe(self._renamed(feature_names))
+
+    def to_json(self, feature_names: Names = None, indent: int | None = 2) -> str:
+        """Return ``to_dict`` as JSON text."""
+        from maptree.export.description import write_json
+
+        return write_json(self._renamed(feature_names), indent)
+
+    def to_dot(self, feature_names: Names = None) -> str:
+        """Return the tree in the language of Graphviz: ``dot -Tsvg`` draws it.
+
+        >>> from maptree import MAPTreeClassifier
+        >>> model = MAPTreeClassifier().fit([[25.0], [60.0]] * 9, ["no", "yes"] * 9)
+        >>> print(model.to_dot(["age"]))
+        digraph tree {
+          ordering=out;
+          node [shape=box, fontname="sans-serif"];
+          edge [fontname="sans-serif"];
+          0 [label="age <= 42.5"];
+          1 [label="yes 0.82\\nn = 9", style=rounded];
+          2 [label="no 0.82\\nn = 9", style=rounded];
+          0 -> 2 [label="yes"];
+          0 -> 1 [label="no"];
+        }
+        <BLANKLINE>
+        """
+        from maptree.export.dot import write_dot
+
+        return write_dot(self._renamed(feature_names))
+
+    def to_mermaid(self, feature_names: Names = None) -> str:
+        """Return the tree as a Mermaid flowchart, for pages in Markdown.
+
+        >>> from maptree import MAPTreeClassifier
+        >>> model = MAPTreeClassifier().fit([[25.0], [60.0]] * 9, ["no", "yes"] * 9)
+        >>> print(model.to_mermaid(["age"]))
+        flowchart TD
+          n0["age #60;#61; 42#46;5"]
+          n1("yes 0#46;82<br/>n #61; 9")
+          n2("no 0#46;82<br/>n #61; 9")
+          n0 -->|"yes"| n2
+          n0 -->|"no"| n1
+        <BLANKLINE>
+        """
+        from maptree.export.mermaid import write_mermaid
+
+        return write_mermaid(self._renamed(feature_names))
+
+    def to_latex(self, feature_names: Names = None, document: bool = False) -> str:
+        r"""Return the tree as a forest environment of LaTeX (``\usepackage{forest}``).
+
+        With ``document`` it is a whole document. pdfLaTeX has letters of Latin script; for others
+        use LuaLaTeX and a font that has them.
+
+        >>> from maptree import MAPTreeClassifier
+        >>> model = MAPTreeClassifier().fit([[25.0], [60.0]] * 9, ["no", "yes"] * 9)
+        >>> print(*model.to_latex(["age"]).split("\n")[4:], sep="\n")
+          [{age \textless{}= 42.5}
+            [{no 0.82\\n = 9}, yes, rounded corners]
+            [{yes 0.82\\n = 9}, no={no}, rounded corners]
+          ]
+        \end{forest}
+        <BLANKLINE>
+        """
+        from maptree.export.latex import write_latex
+
+        return write_latex(self._renamed(feature_names), document)
+
+    def to_html(
+        self,
+        path: str | PathLike[str] | None = None,
+        X: Any = None,
+        y: Any = None,
+        feature_names: Names = None,
+        title: str | None = None,
+    ) -> str | None:
+        """Write the tree as one HTML file that needs no network; without a path, return its text.
+
+        Parameters are those of ``maptree.write_report``.
+
+        >>> from maptree import MAPTreeClassifier
+        >>> model = MAPTreeClassifier().fit([[0], [1]] * 6, ["no", "yes"] * 6)
+        >>> "<svg" in model.to_html()
+        True
+        """
+        from maptree.pictures.report.write import report_html, write_report
+
+        if path is None:
+            return report_html(self, X, y, feature_names, title)
+        write_report(self, path, X, y, feature_names, title)
+        return None
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the fitted classifier as JSON; ``maptree.load_model`` reads it back exactly."""
+        from maptree.estimators.saved import save_model
+
+        save_model(self, path)  # type: ignore[arg-type]
+
+    def _repr_html_inner(self) -> str:
+        """Return the tree as a picture; before ``fit`` what scikit-learn shows."""
+        if not hasattr(self, "fitted_"):
+            html: str = super()._repr_html_inner()  # type: ignore[misc]
+            return html
+        from maptree.pictures.report.notebook import notebook_html
+
+        return notebook_html(self.fitted_, type(self).__name__)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """Return HTML for notebooks, and text for whatever does not show that."""
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
+        if hasattr(self, "fitted_") and "text/html" in bundle:
+            from maptree.pictures.report.notebook import notebook_text
+
+            bundle["text/html"] = self._repr_html_inner()
+            bundle["text/plain"] = f"{self!r}\n{notebook_text(self.fitted_)}"
+        return bundle

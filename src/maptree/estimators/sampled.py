@@ -1,0 +1,164 @@
+"""What the two samplers share: ``fit``, and predictions averaged over the weighted trees."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from os import PathLike
+from typing import Any, Generic, NoReturn, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from maptree.engine.progress import ProgressLine
+from maptree.engine.sampling import Samples, run_sampler, weigh
+from maptree.estimators.base import InterruptedWarning, Reading, TreeClassifier, importances
+from maptree.parameters.limits import n_threads, time_limit
+from maptree.parameters.numbers import whole_number
+from maptree.trees.fitted import FittedTree
+from maptree.trees.forest import Trees, WeightedTrees
+from maptree.trees.leaf_probabilities import posterior_mean
+from maptree.trees.training import TrainingSummary
+from maptree.words.posterior_summary import PosteriorSummary, summarise
+
+
+class SampledTreeClassifier(TreeClassifier, Generic[Samples]):
+    """The base of the samplers. They differ in how trees are drawn, and in their weights."""
+
+    n_jobs: int | None
+
+    trees_: Trees
+    weights_: NDArray[np.float64]
+    tree_log_posteriors_: NDArray[np.float64]
+    log_posterior_: float
+    status_: str
+
+    @abstractmethod
+    def _sampler(self) -> Callable[[Reading, int], Callable[..., Samples]]:
+        """Validate the sampler's own parameters; return what makes the core's function of them.
+
+        That is called with what was read and with a seed.
+        """
+
+    @abstractmethod
+    def _sample_weights(self, samples: Samples) -> NDArray[np.float64]:
+        """Return the weight of each sample, up to a factor."""
+
+    @abstractmethod
+    def _keep_samples(self, samples: Samples, weighted: WeightedTrees) -> None:
+        """Set the attributes that only this sampler has."""
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Draw trees from the posterior.
+
+        Parameters
+        ----------
+        X : array, data frame or ParquetTable of shape (rows, columns)
+            Numbers, booleans, text, categories, dates, times, durations; missing values are
+            taken as such. With ``encoder=None`` only 0 and 1.
+        y : array of shape (rows,)
+            Labels of any one type that can be sorted.
+        sample_weight : array of shape (rows,), optional
+            Whole numbers of at least 0: a weight of w means w copies of the row.
+
+        Returns
+        -------
+        self
+            Ctrl-C while trees are drawn keeps what there is. Before it, while the table is read,
+            it raises KeyboardInterrupt. If ``fit`` raises, the estimator is as it was.
+        """
+        started = time.perf_counter()
+        self._check_parameters()
+        seconds = time_limit(self.time_limit, without="for none")
+        threads = n_threads(self.n_jobs)
+        sampler = self._sampler()
+        # Half of the time at most: the rest is for packing and for drawing.
+        reading = self._read(X, y, sample_weight, deadline=started + seconds / 2)
+        run = run_sampler(
+            reading.problem,
+            sampler(reading, _seed(self.random_state)),
+            seconds,
+            threads,
+            self.callback,
+            ProgressLine() if self.verbose else None,
+            started,
+        )
+        samples = run.samples
+        weighted = weigh(samples, self._sample_weights(samples))
+
+        fitted = FittedTree(
+            tree=run.best,
+            schema=reading.schema,
+            classes=reading.classes,
+            prior=reading.problem.prior,
+            training=TrainingSummary.of(run.best, y),
+            trace=run.trace,
+        )
+        self._keep(fitted, reading.encoder)
+        self._keep_samples(samples, weighted)
+        self.trees_ = weighted.trees
+        self.weights_ = weighted.weights
+        self.tree_log_posteriors_ = weighted.log_posteriors
+        self.log_posterior_ = run.log_posterior
+        self.status_ = "time_limit" if reading.schema.n_unread > 0 else samples.status
+        self._warn_of_columns(reading.schema)
+        if samples.status == "interrupted" and not run.stopped_by_callback:
+            warnings.warn(
+                "Sampling was interrupted. What was drawn until then was kept: "
+                f"{len(self.trees_):,} distinct trees, the best with log posterior "
+                f"{self.log_posterior_:.4f}.",
+                InterruptedWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the class probabilities of each row, averaged over the weighted trees.
+
+        Each tree contributes the posterior mean in the row's leaf, (c + rho) / (n + sum of rho), c
+        the leaf's class counts and n their sum.
+        """
+        answers = self._answers(X)
+        nodes, tree = self.trees_.nodes()
+        shares = np.zeros((len(self.trees_.feature), 1))
+        shares[nodes, 0] = self.weights_[tree]
+        means = posterior_mean(self.trees_.counts, self.rho_)
+        return self.trees_.sum_at_leaves(shares * means, answers.n_rows, answers)
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """The expected number of splits on each column, scaled to sum to 1."""
+        # Not an attribute: it takes longer than drawing the trees.
+        check_is_fitted(self)
+        tests, tree = self.trees_.splits()
+        return importances(tests, self.weights_[tree], self.fitted_.schema)
+
+    def posterior_summary(
+        self, feature_names: Sequence[str] | None = None, n_trees: int = 10
+    ) -> PosteriorSummary:
+        """Return how often trees split on each column, how large they are, and the heaviest.
+
+        ``feature_names`` names the columns if the table did not; ``n_trees`` trees are listed.
+        """
+        check_is_fitted(self)
+        schema = self.fitted_.named(feature_names).schema
+        weighted = WeightedTrees(
+            self.trees_, self.weights_, self.tree_log_posteriors_, np.empty((0, 0), np.int32)
+        )
+        return summarise(weighted, schema, whole_number("n_trees", n_trees, least=0))
+
+    def save(self, path: str | PathLike[str]) -> NoReturn:
+        """Raise TypeError: a model file holds one tree. Use pickle."""
+        raise TypeError(
+            f"{type(self).__name__} cannot be saved as a model file, which holds the one tree of a "
+            "MAPTreeClassifier: use pickle for others."
+        )
+
+
+def _seed(random_state: Any) -> int:
+    """Return a seed for the core. An int gives the same every time, a RandomState is drawn from."""
+    return int(check_random_state(random_state).randint(2**63 - 1, dtype=np.int64))

@@ -1,0 +1,209 @@
+"""``SMCTreeClassifier``: trees drawn from the posterior by a particle filter."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import logsumexp
+
+from maptree import _core
+from maptree.encoding.encoder import BinaryEncoder
+from maptree.engine.progress import SamplerProgress
+from maptree.estimators.base import Reading
+from maptree.estimators.sampled import SampledTreeClassifier
+from maptree.parameters.limits import MOST_SAMPLES
+from maptree.parameters.numbers import real_number, whole_number
+from maptree.trees.forest import WeightedTrees
+
+
+class SMCTreeClassifier(SampledTreeClassifier[_core.SmcSamples]):
+    r"""Decision trees drawn from their posterior by a particle filter; averaged predictions.
+
+    The posterior is that of ``MAPTreeClassifier``. The filter is that of Lakshminarayanan, Roy and
+    Teh, "Top-down particle filtering for Bayesian decision trees", ICML 2013: particles grow from
+    the root, node by node, each weighted by how well it explains the labels; when few of them
+    carry the weight, they are drawn anew. It needs no burn-in, and estimates the evidence, the
+    probability of the labels under all trees together.
+
+    Parameters
+    ----------
+    alpha, beta : float, default=0.95, 0.5
+        Prior on splits; 0 < alpha < 1, beta >= 0. Larger beta gives smaller trees.
+    rho : float or array of one per class, default=None
+        Pseudo-counts of each class in a leaf, above 0; None is 5 / number of classes.
+    n_particles : int, default=1000
+        Particles of each island.
+    n_islands : int, default=1
+        Independent filters. Their trees are weighted by their evidence; from several follows a
+        standard error of the evidence.
+    proposal : "optimal" or "prior", default="optimal"
+        How a node's split is drawn: by prior times likelihood of the next step, or by the prior.
+    growth : "node" or "level", default="node"
+        Decide one node of each particle at a step, or all of a level.
+    resampling : "systematic" or "multinomial", default="systematic"
+        How particles are drawn anew.
+    ess_threshold : float, default=0.5
+        They are when the effective number of particles falls below this share of them; 0 to 1.
+    time_limit : float or None, default=None
+        Seconds for all of ``fit``. Nodes that are not decided by then become leaves, and the
+        weights are as they are: a rough picture only. Particles are put together at the end, so
+        that hundreds of thousands of them overrun the limit.
+    encoder : "auto", BinaryEncoder or None, default="auto"
+        How columns become binary tests, as in ``MAPTreeClassifier``.
+    n_jobs : int or None, default=None
+        Threads, which share the islands: None is one (or what a joblib context says), -1 all
+        cores. Results do not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seeds the islands; an int gives the same particles every time.
+    verbose : int, default=0
+        1 shows a line of progress on stderr.
+    callback : callable or None, default=None
+        Called with a ``SamplerProgress`` about 20 times a second; a true return value stops the
+        filters and keeps what there is. An exception in it ends ``fit``.
+
+    Attributes
+    ----------
+    classes_ : array (K,)
+        The distinct labels, sorted.
+    trees_ : sequence of Tree
+        The distinct trees of the particles, the heaviest first.
+    weights_ : float64 array (trees,)
+        The weight of each of them, over all islands; they sum to 1.
+    tree_log_posteriors_ : float64 array (trees,)
+        Unnormalised log P(tree, labels | table) of each of them.
+    tree_ : Tree
+        The most probable tree that was seen.
+    log_posterior_ : float
+        Its log posterior.
+    trace_ : structured array
+        seconds, steps, log_posterior: each better tree, when and after how many decided nodes it
+        was met; and the end.
+    log_evidence_ : float
+        The logarithm of the estimate of P(labels | table): the mean of the islands' estimates,
+        each of which is unbiased.
+    log_evidence_error_ : float
+        Its standard error from the differences between islands; NaN if there is only one.
+    log_evidences_ : float64 array (n_islands,)
+        The logarithm of each island's estimate; NaN for one that a time limit left no time for.
+    resamplings_ : int64 array (n_islands,)
+        How often each island drew its particles anew.
+    status_ : str
+        ``complete``, ``time_limit`` or ``interrupted``.
+    feature_importances_ : float64 array (n_features_in_,)
+        The expected number of splits on each column, scaled to sum to 1; all zero if every tree
+        is a single leaf.
+    encoder_ : BinaryEncoder or None
+        The fitted encoder.
+    rho_ : float64 array (K,)
+        The pseudo-counts used.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from maptree import SMCTreeClassifier
+    >>> X = [[25.0], [31.0], [40.0], [47.0], [52.0], [60.0]] * 4
+    >>> y = ["no", "no", "no", "yes", "yes", "yes"] * 4
+    >>> model = SMCTreeClassifier(random_state=0).fit(X, y)
+    >>> print(*model.rules(), sep="\n")
+    x0 <= 43.5  ->  no 0.85 [0.66, 0.97], n = 12
+    x0 > 43.5  ->  yes 0.85 [0.66, 0.97], n = 12
+    """
+
+    log_evidence_: float
+    log_evidence_error_: float
+    log_evidences_: NDArray[np.float64]
+    resamplings_: NDArray[np.int64]
+
+    def __init__(
+        self,
+        alpha: float = 0.95,
+        beta: float = 0.5,
+        rho: float | ArrayLike | None = None,
+        n_particles: int = 1000,
+        n_islands: int = 1,
+        proposal: str = "optimal",
+        growth: str = "node",
+        resampling: str = "systematic",
+        ess_threshold: float = 0.5,
+        time_limit: float | None = None,
+        encoder: str | BinaryEncoder | None = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        callback: Callable[[SamplerProgress], object] | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.beta = beta
+        self.rho = rho
+        self.n_particles = n_particles
+        self.n_islands = n_islands
+        self.proposal = proposal
+        self.growth = growth
+        self.resampling = resampling
+        self.ess_threshold = ess_threshold
+        self.time_limit = time_limit
+        self.encoder = encoder
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.callback = callback
+
+    def _sampler(self) -> Callable[[Reading, int], Callable[..., _core.SmcSamples]]:
+        plan: dict[str, Any] = {
+            "n_particles": whole_number("n_particles", self.n_particles, 1, MOST_SAMPLES),
+            "n_islands": whole_number("n_islands", self.n_islands, 1, MOST_SAMPLES),
+            "proposal": _one_of("proposal", self.proposal, "optimal", "prior"),
+            "growth": _one_of("growth", self.growth, "node", "level"),
+            "resampling": _one_of("resampling", self.resampling, "systematic", "multinomial"),
+            "ess_threshold": _share("ess_threshold", self.ess_threshold),
+        }
+        return lambda _, seed: partial(_core.sample_smc, seed=seed, **plan)
+
+    def _sample_weights(self, samples: _core.SmcSamples) -> NDArray[np.float64]:
+        # Over all islands at once: an island's weights sum to its evidence.
+        largest = samples.log_weights.max()
+        weights: NDArray[np.float64] = np.exp(samples.log_weights - largest)
+        return weights
+
+    def _keep_samples(self, samples: _core.SmcSamples, weighted: WeightedTrees) -> None:
+        self.log_evidences_ = samples.log_evidence
+        self.log_evidence_, self.log_evidence_error_ = mean_evidence(samples.log_evidence)
+        self.resamplings_ = samples.resamplings
+
+
+def mean_evidence(log_evidences: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the logarithm of the mean of estimates, and its standard error.
+
+    The error of the mean, divided by the mean: what it is on the scale of logarithms as long as
+    it is small.
+
+    >>> [round(value, 4) for value in mean_evidence(np.log([0.9, 1.0, 1.1]))]
+    [0.0, 0.0577]
+    """
+    log_evidences = log_evidences[~np.isnan(log_evidences)]  # of islands that were begun
+    n = len(log_evidences)
+    log_mean = float(logsumexp(log_evidences) - math.log(n))
+    if n == 1:
+        return log_mean, math.nan
+    return log_mean, float(np.exp(log_evidences - log_mean).std(ddof=1) / math.sqrt(n))
+
+
+def _one_of(name: str, value: object, *known: str) -> str:
+    if isinstance(value, str) and value in known:
+        return value
+    error = ValueError if isinstance(value, str) else TypeError
+    raise error(f"{name}={value!r} is unknown: pass {' or '.join(map(repr, known))}.")
+
+
+def _share(name: str, value: object) -> float:
+    remedy = "pass a number from 0 to 1, such as 0.5"
+    share = real_number(name, value, remedy)
+    if not 0 <= share <= 1:
+        raise ValueError(f"{name}={value!r} is out of range: {remedy}.")
+    return share

@@ -1,0 +1,311 @@
+"""Reading a fitted model from a file. Everything is checked, and nothing is executed."""
+
+from __future__ import annotations
+
+import errno
+import math
+import os
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maptree.files.json_values import (
+    boolean,
+    fields,
+    items,
+    number,
+    number_or_infinity,
+    repeated,
+    show,
+    text,
+    whole,
+)
+from maptree.files.strict_json import parse, read_bytes
+from maptree.model_file import FORMAT, PARAMETERS, VERSION, StoredModel
+from maptree.model_file.labels import read_labels
+from maptree.parameters.budget import Budget, Constraints
+from maptree.parameters.limits import MAX_TOTAL_WEIGHT
+from maptree.parameters.numbers import whole_number
+from maptree.parameters.prior import MAX_RHO, MIN_RHO, Prior, read_alpha, read_beta, read_rho
+from maptree.schema.columns import Schema
+from maptree.schema.schema_json import read_schema
+from maptree.trees.certificate import STATUSES, Certificate
+from maptree.trees.fitted import TRACE, FittedTree
+from maptree.trees.training import HeldOutScores, TrainingSummary
+from maptree.trees.tree import Tree, TreeError
+
+_FIELDS = (
+    "format",
+    "version",
+    "training",
+    "classes",
+    "schema",
+    "matrix",
+    "tree",
+    "rho",
+    "certificate",
+    "feature_importances",
+    "parameters",
+    "trace",
+)
+_COUNT = 2**62  # what is counted stays below, here and in the core
+_MOST_COLUMNS = 2**31 - 1
+_MESSAGE = 200  # characters at each end of one that is cut short
+
+
+class _NewerVersionError(ValueError):
+    """The file is sound, but of a version that only a newer maptree reads."""
+
+
+def read_model(path: str | os.PathLike[str]) -> StoredModel:
+    """Return what ``write_model`` wrote.
+
+    Nothing in the file is executed, so a file of unknown origin can do no harm. OSError says that
+    a file cannot be read, ValueError what is wrong in it and where.
+    """
+    if os.path.isdir(path):
+        raise IsADirectoryError(
+            errno.EISDIR, "This is a folder, not a model file: name a file in it", str(path)
+        )
+    try:
+        return parse_model(parse(read_bytes(path)))
+    except FileNotFoundError:
+        raise FileNotFoundError(
+            errno.ENOENT, "There is no such model file: check the name and the folder", str(path)
+        ) from None
+    except ValueError as error:
+        message = str(error)
+        if len(message) > 2 * _MESSAGE:
+            message = f"{message[:_MESSAGE]} ... {message[-_MESSAGE:]}"
+        if not isinstance(error, _NewerVersionError):
+            message = f"{message} Take it from a copy, or fit and save the model again."
+        raise ValueError(f"{os.fspath(path)} cannot be used as a model file: {message}") from None
+
+
+def parse_model(values: Any) -> StoredModel:
+    """Return the model that JSON values describe; ValueError says what is wrong."""
+    _refuse_foreign(values)
+    given = fields(values, "the file", _FIELDS)
+    classes = read_labels(given["classes"], "classes")
+    parameters, constraints = _read_parameters(given["parameters"], len(classes))
+    schema, encoder = _read_schema(given["schema"], given["matrix"])
+    twice = repeated(schema.names) if schema.named else None
+    if twice is not None:
+        raise ValueError(f"two columns are named {show(twice)}: every name is there once.")
+    rho = _numbers(given["rho"], "rho", MIN_RHO, MAX_RHO, len(classes))
+    tree = _read_tree(given["tree"], len(schema.tests), len(classes))
+    fitted = FittedTree(
+        tree=tree,
+        schema=schema,
+        classes=classes,
+        prior=Prior(float(parameters["alpha"]), float(parameters["beta"]), rho),
+        training=_read_training(given["training"], tree),
+        trace=_read_trace(given["trace"]),
+        certificate=_read_certificate(given["certificate"]),
+        constraints=constraints,
+        importances=_read_importances(given["feature_importances"], len(schema.columns)),
+    )
+    return StoredModel(fitted, parameters, encoder)
+
+
+def _refuse_foreign(values: Any) -> None:
+    if not isinstance(values, dict) or values.get("format") != FORMAT:
+        raise ValueError(f'it is JSON, but no model: it lacks "format": "{FORMAT}".')
+    version = whole(values.get("version"), "version", 1, _COUNT)
+    if version > VERSION:
+        raise _NewerVersionError(
+            f"it is of version {version}, and this maptree reads versions up to {VERSION}: it was "
+            "written by a newer one. pip install --upgrade maptree."
+        )
+
+
+def _read_parameters(value: object, n_classes: int) -> tuple[dict[str, Any], Constraints]:
+    """Return the parameters of a classifier, all such as ``fit`` would take."""
+    given = dict(fields(value, "parameters", PARAMETERS))
+    if isinstance(given["encoder"], dict):
+        most = fields(given["encoder"], "parameters.encoder", ("max_thresholds", "max_categories"))
+        for name, limit in most.items():
+            whole(limit, f"parameters.encoder.{name}", 1, _COUNT)
+    elif given["encoder"] not in ("auto", None):
+        raise ValueError(
+            f'parameters.encoder is {show(given["encoder"])}: it must be "auto", null or the '
+            "parameters of one."
+        )
+    if given["random_state"] is not None:
+        whole(given["random_state"], "parameters.random_state", 0, 2**32 - 1)
+    limits = ("time_limit", "max_expansions", "memory_limit", "max_depth", "min_samples_leaf")
+    try:
+        read_alpha(given["alpha"])
+        read_beta(given["beta"])
+        read_rho(given["rho"], n_classes)
+        if not isinstance(given["verbose"], bool):
+            whole_number("verbose", given["verbose"], least=0)
+        budget = Budget.read(**{name: given[name] for name in (*limits, "n_jobs")})
+    except TypeError as error:
+        raise ValueError(f"parameters: {error}") from None
+    return given, budget.constraints
+
+
+def _read_schema(schema: object, matrix: object) -> tuple[Schema, dict[str, int] | None]:
+    """Return the columns, and the parameters of the encoder that chose their tests."""
+    if (schema is None) == (matrix is None):
+        raise ValueError("schema and matrix: one of them is null, and the other is not.")
+    if schema is None:
+        return _read_matrix(matrix), None
+    try:
+        return read_schema(schema)
+    except ValueError as error:
+        raise ValueError(f"schema: {error}") from None
+
+
+def _read_matrix(value: object) -> Schema:
+    """Read what a 0/1 matrix without an encoder has instead of a schema."""
+    given = fields(value, "matrix", ("columns", "names"))
+    n_columns = whole(given["columns"], "matrix.columns", 1, _MOST_COLUMNS)
+    if given["names"] is None:
+        return Schema.of_matrix(n_columns)
+    names = items(given["names"], "matrix.names", n_columns)
+    return Schema.of_matrix(
+        n_columns, [text(name, f"matrix.names[{j}]") for j, name in enumerate(names)]
+    )
+
+
+def _read_tree(value: object, n_tests: int, n_classes: int) -> Tree:
+    given = fields(value, "tree", ("feature", "left", "right", "counts"))
+    n = len(items(given["feature"], "tree.feature"))
+
+    def nodes(name: str, most: int) -> NDArray[np.int32]:
+        entries = items(given[name], f"tree.{name}", n)
+        checked = [whole(v, f"tree.{name}[{i}]", -1, most) for i, v in enumerate(entries)]
+        return np.array(checked, dtype=np.int32)
+
+    counts = [
+        [
+            whole(count, f"tree.counts[{i}][{k}]", 0, MAX_TOTAL_WEIGHT)
+            for k, count in enumerate(items(row, f"tree.counts[{i}]", n_classes))
+        ]
+        for i, row in enumerate(items(given["counts"], "tree.counts", n))
+    ]
+    try:
+        tree = Tree(
+            nodes("feature", n_tests - 1),
+            nodes("left", n - 1),
+            nodes("right", n - 1),
+            np.array(counts, dtype=np.int64).reshape(n, n_classes),
+        )
+    except TreeError as error:
+        raise ValueError(f"tree: {error}") from None
+    _refuse_wrong_sums(tree)
+    return tree
+
+
+def _refuse_wrong_sums(tree: Tree) -> None:
+    inner = np.flatnonzero(tree.feature >= 0)
+    below = tree.counts[tree.left[inner]] + tree.counts[tree.right[inner]]
+    wrong = inner[(tree.counts[inner] != below).any(axis=1)]
+    if len(wrong):
+        raise ValueError(
+            f"tree.counts[{wrong[0]}] is not the sum of the counts of its two children."
+        )
+    if not tree.counts[0].all() or tree.counts[0].sum() > MAX_TOTAL_WEIGHT:
+        raise ValueError("tree.counts[0] has a class without rows, or more rows than can be.")
+
+
+def _read_certificate(value: object) -> Certificate:
+    where = "certificate"
+    given = fields(value, where, list(Certificate.__dataclass_fields__))
+    status = text(given["status"], f"{where}.status")
+    if status not in STATUSES:
+        raise ValueError(f"{where}.status is {show(status)}: none of {', '.join(STATUSES)}.")
+    certificate = Certificate(
+        status=status,
+        optimal=boolean(given["optimal"], f"{where}.optimal"),
+        log_posterior=number(given["log_posterior"], f"{where}.log_posterior"),
+        log_posterior_bound=number(given["log_posterior_bound"], f"{where}.log_posterior_bound"),
+        gap=number(given["gap"], f"{where}.gap", least=0),
+        proved_depth=math.inf
+        if given["proved_depth"] == "inf"
+        else whole(given["proved_depth"], f"{where}.proved_depth", 0, _COUNT),
+        expansions=whole(given["expansions"], f"{where}.expansions", 0, _COUNT),
+        subproblems=whole(given["subproblems"], f"{where}.subproblems", 0, _COUNT),
+        seconds=number(given["seconds"], f"{where}.seconds", least=0),
+        peak_bytes=whole(given["peak_bytes"], f"{where}.peak_bytes", 0, _COUNT),
+    )
+    if certificate.optimal != (status == "optimal"):
+        raise ValueError(f"{where}.optimal contradicts {where}.status.")
+    if certificate.optimal and (certificate.gap > 0 or not math.isinf(certificate.proved_depth)):
+        raise ValueError(f'{where}: an optimal tree has gap 0 and proved_depth "inf".')
+    difference = certificate.log_posterior_bound - certificate.log_posterior
+    if not math.isclose(certificate.gap, difference, rel_tol=1e-9, abs_tol=1e-6):
+        raise ValueError(f"{where}.gap is not log_posterior_bound - log_posterior.")
+    return certificate
+
+
+def _read_importances(value: object, n_columns: int) -> NDArray[np.float64]:
+    shares = _numbers(value, "feature_importances", 0.0, 1.0, n_columns)
+    if shares.any() and not math.isclose(shares.sum(), 1.0, abs_tol=1e-6):
+        raise ValueError("feature_importances do not sum to 1.")
+    return shares
+
+
+def _read_trace(value: object) -> NDArray[Any]:
+    assert TRACE.names is not None
+    given = fields(value, "trace", TRACE.names)
+    trace = np.empty(len(items(given["seconds"], "trace.seconds")), dtype=TRACE)
+    for name in TRACE.names:
+        entries = items(given[name], f"trace.{name}", len(trace))
+        for i, entry in enumerate(entries):
+            where = f"trace.{name}[{i}]"
+            trace[name][i] = (
+                whole(entry, where, 0, _COUNT)
+                if name == "expansions"
+                else number_or_infinity(entry, where)
+            )
+    return trace
+
+
+def _read_training(value: object, tree: Tree) -> TrainingSummary:
+    where = "training"
+    given = fields(value, where, list(TrainingSummary.__dataclass_fields__))
+    counts = tree.counts[0].tolist()
+    if given["class_counts"] != counts or given["rows"] != sum(counts):
+        raise ValueError(f"{where}.rows and class_counts are not those of the tree's first node.")
+    date = text(given["date"], f"{where}.date")
+    try:
+        datetime.fromisoformat(date)
+    except ValueError:
+        raise ValueError(f"{where}.date is {show(date)}: no date and time.") from None
+    target = given["target"]
+    return TrainingSummary(
+        rows=sum(counts),
+        class_counts=tuple(counts),
+        date=date,
+        library=text(given["library"], f"{where}.library"),
+        target=None if target is None else text(target, f"{where}.target"),
+        held_out=_read_scores(given["held_out"], f"{where}.held_out"),
+    )
+
+
+def _read_scores(value: object, where: str) -> HeldOutScores | None:
+    if value is None:
+        return None
+    given = fields(value, where, list(HeldOutScores.__dataclass_fields__))
+    return HeldOutScores(
+        method=text(given["method"], f"{where}.method"),
+        rows=whole(given["rows"], f"{where}.rows", 1, _COUNT),
+        accuracy=number(given["accuracy"], f"{where}.accuracy", 0.0, 1.0),
+        log_loss=number(given["log_loss"], f"{where}.log_loss", least=0.0),
+        calibration_error=number(
+            given["calibration_error"], f"{where}.calibration_error", 0.0, 1.0
+        ),
+    )
+
+
+def _numbers(
+    value: object, where: str, least: float, most: float, length: int
+) -> NDArray[np.float64]:
+    entries = items(value, where, length)
+    checked = [number(entry, f"{where}[{i}]", least, most) for i, entry in enumerate(entries)]
+    return np.array(checked, dtype=np.float64)

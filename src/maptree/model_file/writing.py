@@ -1,0 +1,85 @@
+"""Writing a fitted model into a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import asdict
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from maptree.files.json_values import write_number
+from maptree.files.strict_json import dump, parse
+from maptree.files.whole_file import write_whole
+from maptree.model_file import FORMAT, PARAMETERS, VERSION, StoredModel
+from maptree.model_file.labels import write_labels
+from maptree.model_file.reading import parse_model
+from maptree.schema.schema_json import write_schema
+
+
+def write_model(model: StoredModel, path: str | os.PathLike[str]) -> None:
+    """Write a model as JSON; ``read_model`` reads it back exactly.
+
+    The file takes its place only when it is written whole and has been read back.
+    """
+    content = dump(_values(model))
+    try:
+        parse_model(parse(content))
+    except ValueError as error:
+        raise ValueError(
+            f"The model cannot be saved, because nobody could load it: {error}"
+        ) from None
+    write_whole(path, content)
+
+
+def _values(model: StoredModel) -> dict[str, Any]:
+    fitted, tree, schema = model.fitted, model.fitted.tree, model.fitted.schema
+    assert fitted.certificate is not None  # samplers' trees are refused before
+    assert fitted.importances is not None
+    matrix = {"columns": len(schema.columns), "names": schema.names if schema.named else None}
+    certificate = asdict(fitted.certificate)
+    certificate["proved_depth"] = write_number(fitted.certificate.proved_depth)
+    encoded = None if model.encoder is None else write_schema(schema, model.encoder)
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "training": asdict(fitted.training),
+        "classes": write_labels(fitted.classes),
+        "schema": encoded,
+        "matrix": matrix if encoded is None else None,
+        "tree": {
+            "feature": tree.feature.tolist(),
+            "left": tree.left.tolist(),
+            "right": tree.right.tolist(),
+            "counts": tree.counts.tolist(),
+        },
+        "rho": fitted.prior.rho.tolist(),
+        "certificate": certificate,
+        "feature_importances": fitted.importances.tolist(),
+        "parameters": {name: _parameter(name, model.parameters[name]) for name in PARAMETERS},
+        "trace": {
+            name: [write_number(value) for value in fitted.trace[name].tolist()]
+            for name in fitted.trace.dtype.names or ()
+        },
+    }
+
+
+def _parameter(name: str, value: Any) -> Any:
+    """Return a parameter as plain numbers, text and lists."""
+    if name == "random_state":
+        return int(value) if isinstance(value, Integral) else None
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, np.bool_):
+        return bool(value)
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        return float(value)
+    if isinstance(value, dict):
+        return {inner: _parameter("", limit) for inner, limit in value.items()}
+    if isinstance(value, Iterable):
+        return [_parameter("", inner) for inner in value]
+    raise TypeError(f"{name}={value!r} cannot be saved: pass numbers, text or None.")

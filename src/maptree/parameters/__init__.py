@@ -1,0 +1,1 @@
+"""Parameters as users write them, checked: limits, and the prior."""

@@ -1,0 +1,108 @@
+"""Limits, as the user writes them and as the core takes them."""
+
+from __future__ import annotations
+
+import math
+import re
+from numbers import Integral
+
+from maptree.parameters.numbers import bad_type, bad_value, real_number, whole_number
+
+# Counts are kept in 26 bits or more throughout; one bit is left for sums of two.
+MAX_TOTAL_WEIGHT = 2**25
+
+MOST_SAMPLES = 2**31 - 1  # chains, islands, particles: what is numbered in 32 bits
+
+_MOST_THREADS = 256
+
+_UNITS = {"": 1, "b": 1}
+_UNITS.update({f"{letter}b": 1000**power for power, letter in enumerate("kmgt", start=1)})
+_UNITS.update({f"{letter}ib": 1024**power for power, letter in enumerate("kmgt", start=1)})
+_SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*([a-z]*)\s*", re.IGNORECASE)
+
+
+def n_threads(n_jobs: object) -> int:
+    """Return the number of threads that ``n_jobs`` means, by the conventions of joblib.
+
+    >>> n_threads(None), n_threads(3)
+    (1, 3)
+    """
+    remedy = "pass None, a number of threads, or -1 for all cores"
+    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral)):
+        raise bad_type("n_jobs", n_jobs, "is not a whole number", remedy)
+    if n_jobs == 0:
+        raise bad_value("n_jobs", 0, "runs nothing", remedy)
+    if n_jobs == 1:
+        return 1
+    from joblib import effective_n_jobs  # not needed for one thread, and slow to import
+
+    return min(int(effective_n_jobs(n_jobs)), _MOST_THREADS)
+
+
+def time_limit(value: object, without: str = "to search until the tree is proved") -> float:
+    """Return a time limit in seconds; None is infinite, and ``without`` says what it is for.
+
+    >>> time_limit(2), time_limit(None)
+    (2.0, inf)
+    """
+    if value is None:
+        return math.inf
+    remedy = f"pass seconds as a number above 0, or None {without}"
+    seconds = real_number("time_limit", value, remedy)
+    if seconds <= 0:
+        raise bad_value("time_limit", value, "leaves no time", remedy)
+    return seconds
+
+
+def max_expansions(value: object) -> int:
+    """Return a limit on expansions as the core takes it; -1 is none.
+
+    >>> max_expansions(1000), max_expansions(None)
+    (1000, -1)
+    """
+    return -1 if value is None else whole_number("max_expansions", value, least=1)
+
+
+def memory_limit(value: object) -> int:
+    """Return a memory limit in bytes; -1 is none.
+
+    Text is a number and a unit: kB, MB, GB, TB in thousands, KiB, MiB, GiB, TiB in 1024s,
+    in upper or lower case.
+
+    >>> memory_limit("4GiB"), memory_limit("1.5 MB"), memory_limit(None)
+    (4294967296, 1500000, -1)
+    """
+    if value is None:
+        return -1
+    remedy = 'pass bytes as an int, or text such as "4GiB" or "500MB"'
+    if isinstance(value, str):
+        match = _SIZE.fullmatch(value)
+        unit = match.group(2).lower() if match else ""
+        if match is None or unit not in _UNITS:
+            raise bad_value("memory_limit", value, "is not a size", remedy)
+        size = int(min(float(match.group(1)) * _UNITS[unit], 2.0**63))
+    elif isinstance(value, bool) or not isinstance(value, Integral):
+        raise bad_type("memory_limit", value, "is not a size", remedy)
+    else:
+        size = int(value)
+    if size <= 0:
+        raise bad_value("memory_limit", value, "is no memory at all", remedy)
+    if size >= 2**63:
+        raise bad_value("memory_limit", value, "is beyond any machine", remedy)
+    return size
+
+
+def total_weight(total: int) -> int:
+    """Return the number of rows, repetitions counted, if the search can count that far.
+
+    >>> total_weight(1000)
+    1000
+    """
+    if total > MAX_TOTAL_WEIGHT:
+        count = f"{total:,}" if total < 10**15 else f"{float(total):.3g}"
+        raise ValueError(
+            f"The rows count {count} with their weights, more than the {MAX_TOTAL_WEIGHT:,} "
+            "that fit without counts that would overflow: draw a sample of the rows, or divide "
+            "the weights by a common factor."
+        )
+    return total

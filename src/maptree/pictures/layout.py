@@ -1,0 +1,98 @@
+"""Where the nodes of a tree stand: levels from left to right, subtrees as close as they can be.
+
+This is the tidy layout of Reingold and Tilford for binary trees: the outlines of two subtrees are
+pushed together until they touch, and the parent stands halfway between its children.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from maptree.pictures.short_text import text_width
+
+# Sizes of a node, in units that are pixels on a screen at zoom 1. Boxes are as wide as their titles
+# need, within limits.
+BOX_HEIGHT = 58.0
+LEAST_WIDTH, GREATEST_WIDTH = 170.0, 270.0
+COLUMN_GAP, ROW_GAP = 74.0, 12.0
+MARGIN = 10.0
+# Inside of a box: the left edge of all that it holds, and the height of each line.
+INSET = 11.0
+TITLE_BASELINE, BAR_TOP, BAR_HEIGHT, WHISKER, SMALL_BASELINE = 17.0, 24.0, 8.0, 36.0, 51.0
+TITLE_SIZE, SMALL_SIZE = 12.5, 10.5
+
+# The children of a node: where the test holds, and where it does not. None at a leaf.
+Children = tuple[int, int] | None
+
+
+@dataclass(frozen=True)
+class Places:
+    """The upper left corner of every box, their width, and the size of the whole."""
+
+    box: float
+    x: list[float]
+    y: list[float]
+    width: float
+    height: float
+
+    @property
+    def bar(self) -> float:
+        """The length of a bar."""
+        return self.box - 2 * INSET
+
+
+def tidy(children: Sequence[Children]) -> list[float]:
+    """Return the row of every node; nodes of one level are at least 1 apart, the least row is 0.
+
+    Children come after their parents.
+
+    >>> tidy([(1, 2), (3, 4), None, None, None])
+    [1.0, 0.5, 1.5, 0.0, 1.0]
+    """
+    n = len(children)
+    offset = [0.0] * n  # from the parent
+    # By node: the least and greatest row of each level below it, relative to its own.
+    tops: list[list[float]] = [[] for _ in range(n)]
+    bottoms: list[list[float]] = [[] for _ in range(n)]
+    for node in reversed(range(n)):
+        pair = children[node]
+        if pair is None:
+            tops[node], bottoms[node] = [0.0], [0.0]
+            continue
+        upper, lower = pair
+        apart = 1.0 + max(
+            bottom - top for bottom, top in zip(bottoms[upper], tops[lower], strict=False)
+        )
+        offset[upper], offset[lower] = -apart / 2, apart / 2
+        tops[node] = _outline(tops[upper], tops[lower], apart)
+        bottoms[node] = [
+            -row for row in _outline(_flip(bottoms[lower]), _flip(bottoms[upper]), apart)
+        ]
+        tops[upper] = tops[lower] = bottoms[upper] = bottoms[lower] = []
+    rows = [0.0] * n
+    for node, pair in enumerate(children):
+        for child in pair or ():
+            rows[child] = rows[node] + offset[child]
+    least = min(rows)
+    return [row - least for row in rows]
+
+
+def _outline(near: list[float], far: list[float], apart: float) -> list[float]:
+    """Return the outline of a parent on one child's side; the other shows where it is deeper."""
+    ours = [row - apart / 2 for row in near]
+    return [0.0, *ours, *(row + apart / 2 for row in far[len(near) :])]
+
+
+def _flip(rows: list[float]) -> list[float]:
+    return [-row for row in rows]
+
+
+def place(children: Sequence[Children], depths: Sequence[int], titles: Iterable[str]) -> Places:
+    """Return where the boxes stand, a margin around all."""
+    widest = max(map(text_width, titles)) * TITLE_SIZE + 2 * INSET
+    box = min(max(widest, LEAST_WIDTH), GREATEST_WIDTH)
+    rows = tidy(children)
+    x = [MARGIN + depth * (box + COLUMN_GAP) for depth in depths]
+    y = [MARGIN + row * (BOX_HEIGHT + ROW_GAP) for row in rows]
+    return Places(box, x, y, max(x) + box + MARGIN, max(y) + BOX_HEIGHT + MARGIN)

@@ -1,0 +1,118 @@
+"""What the page's script needs to answer a case as ``predict_proba`` does.
+
+Every test comes with what it is compared with, in a form that JavaScript reads without rounding:
+a number both as the largest float that is not above the threshold, for values that are floats, and
+exactly, in decimal digits, for whole and decimal numbers; nanoseconds as digits; categories by
+their position in the field's options.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from maptree.pictures import layout as at
+from maptree.pictures.tree_view import TreeView
+from maptree.schema.columns import Column, Test, Threshold
+from maptree.tables.clock import SECOND
+from maptree.tables.exact import floor_to
+from maptree.words.values import category_text
+
+# Digits after the point of the ends of an interval.
+_DIGITS = 6
+_CLOCK = ("datetime", "time", "duration")
+
+
+def page_data(view: TreeView) -> dict[str, Any]:
+    """Return the tree, and one field for every column that it tests, as JSON values."""
+    schema = view.fitted.schema
+    # In the order in which the tree asks: what decides most comes first.
+    inner = sorted((node for node in view.nodes if node.test >= 0), key=lambda node: node.depth)
+    columns = list(dict.fromkeys(schema.column_of_test[node.test] for node in inner))
+    field_of = {column: i for i, column in enumerate(columns)}
+    # An interval depends on the rows, those of the class, and its rho: many are the same.
+    rho = view.fitted.prior.rho.tolist()
+    like = [rho.index(value) for value in rho]
+    intervals: dict[str, list[float]] = {}
+    nodes: list[dict[str, Any]] = []
+    for node in view.nodes:
+        counts = node.counts.tolist()
+        for count, first, pair in zip(counts, like, node.interval.tolist(), strict=True):
+            intervals[f"{node.n},{count},{first}"] = [round(end, _DIGITS) for end in pair]
+        nodes.append({"counts": counts})
+        if node.test >= 0:  # the table of rules has those of the leaves
+            column, test = schema.column_of_test[node.test], schema.tests[node.test]
+            asked = {"field": field_of[column], **_question(schema.columns[column], test)}
+            nodes[-1] |= {"children": node.children, "test": asked, "rule": node.rule}
+    return {
+        "nodes": nodes,
+        "order": view.order,
+        "intervals": intervals,
+        "rho": rho,
+        "classes": view.classes,
+        "colours": view.colours,
+        "size": {
+            "box": view.place().box,
+            "height": at.BOX_HEIGHT,
+            "columnGap": at.COLUMN_GAP,
+            "rowGap": at.ROW_GAP,
+            "margin": at.MARGIN,
+        },
+        "fields": [_field(schema.columns[column], schema.takes_missing) for column in columns],
+    }
+
+
+def _field(column: Column, missing: bool) -> dict[str, Any]:
+    """Describe what a reader can enter for a column; ``missing``: values may be missing."""
+    field: dict[str, Any] = {"name": column.name, "kind": column.kind, "missing": missing}
+    field["seenMissing"] = column.has_missing
+    if column.kind in ("boolean", "category", "ordered"):
+        options = [category_text(category) for category in column.categories]
+        return field | {"kind": "options", "options": options, "other": column.kind != "boolean"}
+    if column.kind in ("constant", "identifier"):
+        return field | {"kind": "options", "options": ["there is a value"], "other": False}
+    if column.kind == "number":
+        decimal = any(isinstance(threshold, Decimal) for threshold in column.thresholds)
+        return field | {"decimal": decimal or "decimal" in column.dtype.lower()}
+    if column.kind in _CLOCK:
+        return field | {"step": _step(column), "zone": column.zone}
+    return field
+
+
+def _step(column: Column) -> str | None:
+    """Return the step in seconds of a browser's input for times; None: it takes none so fine."""
+    steps = (SECOND, "1"), (SECOND // 1000, "0.001")
+    for step, seconds in steps:
+        if all(int(threshold) % step == 0 for threshold in column.thresholds):
+            return seconds
+    return None
+
+
+def _question(column: Column, test: Test) -> dict[str, Any]:
+    if test.asks == "missing":
+        return {"asks": "missing"}
+    value = test.value
+    assert value is not None
+    if test.asks == "equals":
+        return {"asks": "equals", "value": column.categories.index(value)}
+    if column.kind == "number":
+        return {"asks": "at most", "value": _number(value)}  # type: ignore[arg-type]
+    return {"asks": "at most", "value": str(value) if column.kind in _CLOCK else int(value)}
+
+
+def _number(threshold: Threshold) -> dict[str, Any]:
+    """Return a threshold as the largest float that is not above it, and exactly.
+
+    >>> _number(45.5), _number(math.inf)["exact"]
+    ({'float': '45.5', 'exact': '45.5'}, 'inf')
+    >>> _number(2**53 + 1)
+    {'float': '9007199254740992.0', 'exact': '9007199254740993'}
+    """
+    largest = float(floor_to(np.dtype(np.float64), threshold))
+    floating = repr(largest).replace("inf", "Infinity")
+    if isinstance(threshold, float) and math.isinf(threshold):
+        return {"float": floating, "exact": "inf" if threshold > 0 else "-inf"}
+    return {"float": floating, "exact": format(Decimal(threshold), "f")}

@@ -1,0 +1,86 @@
+"""How well a tree does on rows that it has not seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaincinv
+
+from maptree.trees.fitted import FittedTree
+from maptree.trees.scores import Scores, score
+
+# Groups of rows in the calibration chart, at most, and classes in the confusion table.
+_MOST_GROUPS, _MOST_CLASSES = 10, 12
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows whose predictions are about equally probable: how probable, and how often right."""
+
+    predicted: float
+    right: float
+    low: float  # the interval in which the true share lies with 95%, given these rows
+    high: float
+    n: int
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Scores on rows that were not used for fitting."""
+
+    scores: Scores
+    majority: float  # the accuracy of always giving the class most frequent in training
+    prior_log_loss: float  # the log loss of the class frequencies of training
+    groups: list[Group]
+    classes: list[int]  # the classes of the table; -1: all others
+    confusion: NDArray[np.int64]  # (true, predicted); one row more where labels are unknown
+
+
+def hold_out(fitted: FittedTree, leaves: NDArray[np.intp], labels: NDArray[np.intp]) -> HeldOut:
+    """Compare the predictions at leaves with class numbers; -1 is a class that is not known."""
+    counts, frequency = fitted.tree.counts[0], fitted.probabilities[0]
+    proba = fitted.probabilities[leaves]
+    scores = score(proba, labels)
+    classes, confusion = _few_classes(scores.confusion)
+    return HeldOut(
+        scores=scores,
+        majority=float((labels == np.argmax(counts)).mean()),
+        prior_log_loss=float(-np.log(frequency[labels[labels >= 0]]).mean()),
+        groups=_groups(proba.max(axis=1), proba.argmax(axis=1) == labels),
+        classes=classes,
+        confusion=confusion if scores.unknown else confusion[:-1],
+    )
+
+
+def _groups(predicted: NDArray[np.float64], right: NDArray[np.bool_]) -> list[Group]:
+    """Group rows by the probability predicted: one value a group, or about even groups."""
+    order = np.argsort(predicted, kind="stable")
+    values, first = np.unique(predicted[order], return_index=True)
+    if len(values) > _MOST_GROUPS:
+        even = np.arange(1, _MOST_GROUPS) * len(predicted) // _MOST_GROUPS
+        first = np.unique(
+            [0, *first[np.searchsorted(first, even, side="left").clip(max=len(first) - 1)]]
+        )
+    groups = []
+    for rows in np.split(order, first[1:]):
+        n, k = len(rows), int(right[rows].sum())
+        low, high = betaincinv(k + 0.5, n - k + 0.5, [0.025, 0.975])
+        groups.append(Group(float(predicted[rows].mean()), k / n, float(low), float(high), n))
+    return groups
+
+
+def _few_classes(table: NDArray[np.int64]) -> tuple[list[int], NDArray[np.int64]]:
+    """Keep the most frequent of many classes in a table of confusions, and join the rest."""
+    n_classes = table.shape[1]
+    if n_classes <= _MOST_CLASSES:
+        return list(range(n_classes)), table
+    often = table.sum(axis=0) + table[:-1].sum(axis=1)
+    frequent = np.sort(np.argsort(-often, kind="stable")[:_MOST_CLASSES])
+    place = np.full(n_classes, _MOST_CLASSES)
+    place[frequent] = np.arange(_MOST_CLASSES)
+    down = np.append(place, _MOST_CLASSES + 1)  # the last row is of unknown labels
+    small = np.zeros((_MOST_CLASSES + 2, _MOST_CLASSES + 1), dtype=np.int64)
+    np.add.at(small, (down[:, np.newaxis], place), table)
+    return [*frequent.tolist(), -1], small

@@ -1,0 +1,246 @@
+"""The report: one HTML file with all that is known about a fitted tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from string import Template
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maptree.encoding.answering import read_answers
+from maptree.files.whole_file import write_whole
+from maptree.pictures.report.case_form import page_data
+from maptree.pictures.report.charts import calibration_chart, search_chart
+from maptree.pictures.report.held_out import HeldOut, hold_out
+from maptree.pictures.report.markup import data, fingerprint, piece, text
+from maptree.pictures.report.tree_svg import legend, palette_css, tree_svg
+from maptree.pictures.search_view import view_search
+from maptree.pictures.short_text import shorten, visible
+from maptree.pictures.tree_view import TreeView, view_tree
+from maptree.tables.labels import numbers_among
+from maptree.trees.fitted import FittedTree, HasFittedTree, fitted_tree
+from maptree.words.certificate import certificate_sentences, prior_sentence
+from maptree.words.counts import count
+
+_SCRIPTS = ("exact.js", "fields.js", "tree.js", "what_if.js", "page.js")
+# Characters of a name that was cut, in the list of those.
+_LONGEST_NAME = 500
+# Wider trees cannot be read on paper.
+_WIDEST_PRINT = 1500
+# Steps of the search in the chart; more cannot be seen.
+_MOST_STEPS = 400
+
+
+def write_report(
+    classifier: FittedTree | HasFittedTree,
+    path: str | PathLike[str],
+    X: Any = None,
+    y: Any = None,
+    feature_names: Sequence[str] | None = None,
+    title: str | None = None,
+) -> None:
+    """Write a fitted ``MAPTreeClassifier`` as one HTML file that needs no network.
+
+    The page shows the tree, which can be zoomed and folded; a form for a case, whose way through
+    the tree lights up with the answer and its credible interval; the rules, to be printed; how
+    the search went and what is proved.
+
+    Parameters
+    ----------
+    classifier : fitted MAPTreeClassifier
+    path : str or path
+        The file to write.
+    X, y : table and labels, optional
+        Rows that were not used for fitting: the page then shows how well the tree does on them.
+        Rows with labels that the tree does not know count as wrong, and the page says how many.
+    feature_names : sequence of str, optional
+        Names of the columns if the table had none.
+    title : str, optional
+        The heading of the page.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from maptree import MAPTreeClassifier, write_report
+    >>> model = MAPTreeClassifier().fit([[25.0], [31.0], [47.0], [60.0]] * 5, [0, 0, 1, 1] * 5)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_report(model, Path(folder) / "tree.html", feature_names=["age"])
+    ...     (Path(folder) / "tree.html").read_text(encoding="utf-8")[:15]
+    '<!doctype html>'
+    """
+    page = report_html(classifier, X, y, feature_names, title)
+    write_whole(path, page.encode())
+
+
+def report_html(
+    classifier: FittedTree | HasFittedTree,
+    X: Any = None,
+    y: Any = None,
+    feature_names: Sequence[str] | None = None,
+    title: str | None = None,
+) -> str:
+    """Return the text of the report."""
+    if (X is None) != (y is None):
+        raise ValueError("X and y belong together: pass both, or neither.")
+    fitted, held_out = fitted_tree(classifier), None
+    if X is not None:
+        answers = read_answers(fitted.schema, X)
+        labels = numbers_among(fitted.classes, y, answers.n_rows)
+        held_out = hold_out(fitted, answers.leaves(fitted.tree), labels)
+    return report_page(fitted.named(feature_names), held_out, title)
+
+
+def report_page(
+    fitted: FittedTree, held_out: HeldOut | None = None, title: str | None = None
+) -> str:
+    """Return the text of the report, with scores that are known already."""
+    view = view_tree(fitted, isolated=True)
+    style = f"{piece('page.css')}\n{piece('tree.css')}\n{palette_css()}"
+    script = "\n".join(piece(name) for name in _SCRIPTS)
+    heading = "Decision tree" if title is None else shorten(visible(title), 200)
+    return Template(piece("page.html")).substitute(
+        style_hash=fingerprint(style),
+        script_hash=fingerprint(script),
+        style=style,
+        script=script,
+        title=text(heading),
+        summary=_summary(view),
+        tree=tree_svg(view),
+        large=" large" if view.place().width > _WIDEST_PRINT else "",
+        legend=legend(view),
+        rules=_rules(view),
+        certificate=_certificate(fitted),
+        verdict=_verdict(fitted),
+        search=_search(fitted),
+        held_out="" if held_out is None else _held_out(view, held_out),
+        names=_names(view),
+        data=data(page_data(view)),
+    )
+
+
+def _summary(view: TreeView) -> str:
+    root, leaves = view.nodes[0], len(view.leaves)
+    return (
+        f"{count(leaves, 'leaf', 'leaves')}, {count(len(view.fitted.used_columns), 'column')} "
+        f"tested, "
+        f"{count(len(view.classes), 'class', 'classes')}, fitted to {count(root.n, 'row')}."
+    )
+
+
+def _verdict(fitted: FittedTree) -> str:
+    certificate = fitted.certificate
+    if certificate is None:
+        return ""
+    proved = "proved" if certificate.optimal else "open"
+    return f'<p class="verdict {proved}">{text(certificate.headline)}.</p>'
+
+
+def _certificate(fitted: FittedTree) -> str:
+    sentences = [*certificate_sentences(fitted), prior_sentence(fitted)]
+    return "".join(f"<p>{text(words)}</p>" for words in sentences)
+
+
+def _rules(view: TreeView) -> str:
+    rows = []
+    for number in view.order:
+        leaf = view.nodes[number]
+        if leaf.children is None:
+            low, high = leaf.interval[leaf.best]
+            rows.append(
+                f'<tr data-leaf="{number}"><td class="rule">{text(leaf.rule)}</td>'
+                f'<td class="label">{_tag(view, leaf.best)}</td>'
+                f"<td>{leaf.mean[leaf.best]:.2f}</td>"
+                f"<td>{low:.2f} to {high:.2f}</td>"
+                f"<td>{leaf.n:,}</td></tr>"
+            )
+    return "\n".join(rows)
+
+
+def _tag(view: TreeView, k: int) -> str:
+    """Return a class with its colour."""
+    return f'<i class="k{view.colours[k]}"></i><bdi>{text(view.classes[k])}</bdi>'
+
+
+def _search(fitted: FittedTree) -> str:
+    view = view_search(fitted)
+    if view is None:
+        return ""
+    every = -(-len(view.seconds) // _MOST_STEPS)
+    if every > 1:
+        view = view.thin(every)
+    words = f"Log posterior of the best tree: {_from_to(view.best)}"
+    if view.bound is not None:
+        words += f"; bound on every tree: {_from_to(view.bound)}"
+    return (
+        f'<figure>{search_chart(view, words + ".")}<figcaption><span class="key best"></span> best '
+        'tree so far, <span class="key bound"></span> no tree can be above this; proved where the '
+        "two meet.</figcaption></figure>"
+    )
+
+
+def _from_to(values: NDArray[np.float64]) -> str:
+    return f"{values[0]:.1f} at first, {values[-1]:.1f} at the end"
+
+
+def _held_out(view: TreeView, held: HeldOut) -> str:
+    groups = [f"predicted {g.predicted:.2f}, right {g.right:.2f} of {g.n:,}" for g in held.groups]
+    words = f"How often predictions were right, against their probability: {'; '.join(groups)}."
+    return Template(piece("held_out.html")).substitute(
+        n=f"{held.scores.rows:,}",
+        unknown=_unknown(held.scores.unknown),
+        accuracy=f"{held.scores.accuracy:.3f}",
+        majority=f"{held.majority:.3f}",
+        log_loss=f"{held.scores.log_loss:.3f}",
+        prior_log_loss=f"{held.prior_log_loss:.3f}",
+        calibration=calibration_chart(held.groups, words),
+        confusion=_confusion(view, held),
+    )
+
+
+def _unknown(n: int) -> str:
+    """Say that there were labels which the tree does not know."""
+    if not n:
+        return ""
+    return (
+        f'<p class="hint">{count(n, "row has", "rows have")} a class that the tree does not know: '
+        "counted as wrong, and left out of the log loss.</p>"
+    )
+
+
+def _confusion(view: TreeView, held: HeldOut) -> str:
+    names = ["others" if k < 0 else shorten(view.classes[k], 24) for k in held.classes]
+    head = "".join(f'<th scope="col"><bdi>{text(name)}</bdi></th>' for name in names)
+    rows = []
+    for i, name in enumerate([*names, "unknown to the tree"][: len(held.confusion)]):
+        total = max(1, int(held.confusion[i].sum()))
+        cells = "".join(
+            f'<td class="{"right " if i == j else ""}heat{round(4 * n / total)}">{n:,}</td>'
+            for j, n in enumerate(held.confusion[i])
+        )
+        rows.append(f'<tr><th scope="row"><bdi>{text(name)}</bdi></th>{cells}</tr>')
+    return f"<thead><tr><td></td>{head}</tr></thead><tbody>{''.join(rows)}</tbody>"
+
+
+def _names(view: TreeView) -> str:
+    """List the names that were cut and that the page shows."""
+    shown = " ".join([*(node.rule for node in view.nodes), *view.classes])
+    cut = [
+        (short, long)
+        for short, long in view.full.items()
+        if short in shown and visible(long) != short
+    ]
+    if not cut:
+        return ""
+    items = [
+        f"<dt><bdi>{text(short)}</bdi></dt><dd><bdi>{text(_start(long))}</bdi></dd>"
+        for short, long in cut
+    ]
+    return f"<section><h2>Names in full</h2><dl>{''.join(items)}</dl></section>"
+
+
+def _start(name: str) -> str:
+    return shorten(visible(name), _LONGEST_NAME)

@@ -1,0 +1,175 @@
+"""What a fitted encoder knows: for every column its kind, and what its tests need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import cached_property
+from typing import Literal
+
+from maptree.tables.values import Category
+
+Threshold = int | float | Decimal
+Asks = Literal["at most", "equals", "missing"]
+
+KINDS = (
+    "number",
+    "boolean",
+    "category",
+    "ordered",
+    "date",
+    "datetime",
+    "time",
+    "duration",
+    "constant",
+    "identifier",
+    "unread",
+)
+# Kinds whose tests are thresholds.
+THRESHOLDS = ("number", "ordered", "date", "datetime", "time", "duration")
+
+
+@dataclass(frozen=True)
+class Test:
+    """One question about a column: is the value at most this, is it this, or is it missing.
+
+    A threshold of infinity asks whether the value is less than that.
+    """
+
+    __test__ = False  # not a test case, whatever pytest thinks of the name
+
+    asks: Asks
+    value: Threshold | Category | None = None
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the table, and the tests that were made of it.
+
+    Attributes
+    ----------
+    name : str
+        As in the table, or x0, x1, ... where that has no names.
+    kind : str
+        "number", "boolean" (two values that stand for yes and no), "category", "ordered",
+        "date", "datetime", "time" or "duration". "constant" and "identifier" columns have no test
+        but that for missing values. "unread" columns have none because time ran out.
+    dtype : str
+        What the table called the type.
+    thresholds : tuple
+        Of a number: ints, floats or Decimals. Of an ordered column: positions in ``categories``.
+        Of dates: days since 1970-01-01. Of other times: nanoseconds, since 1970-01-01 (in UTC if
+        there is a time zone), since midnight, or of the duration.
+    categories : tuple
+        Of a category column those that have a test, in order; there is one, not two, if the column
+        has two values. Of an ordered column all, in their order. Of a boolean column the value for
+        no and the value for yes.
+    has_missing : bool
+        Whether there is a test for missing values, because some were seen.
+    zone : str or None
+        Time zone of a datetime column.
+    note : str
+        How the column was handled and why, where that is not plain.
+    """
+
+    name: str
+    kind: str
+    dtype: str
+    thresholds: tuple[Threshold, ...] = ()
+    categories: tuple[Category, ...] = ()
+    has_missing: bool = False
+    zone: str | None = None
+    note: str = ""
+
+    @cached_property
+    def tests(self) -> tuple[Test, ...]:
+        """The tests in their order; that for missing values is the last.
+
+        >>> Column("age", "number", "int64", thresholds=(45.5,), has_missing=True).tests
+        (Test(asks='at most', value=45.5), Test(asks='missing', value=None))
+        """
+        tests = [Test("at most", threshold) for threshold in self.thresholds]
+        if self.kind == "boolean":
+            tests.append(Test("equals", self.categories[1]))
+        elif self.kind == "category":
+            tests += [Test("equals", category) for category in self.categories]
+        if self.has_missing:
+            tests.append(Test("missing"))
+        return tuple(tests)
+
+    def categories_at_most(self, test: Test) -> tuple[Category, ...]:
+        """Return the categories of an ordered column for which the answer is yes.
+
+        >>> size = Column("size", "ordered", "enum", thresholds=(1,), categories=("s", "m", "l"))
+        >>> size.categories_at_most(size.tests[0])
+        ('s', 'm')
+        """
+        assert isinstance(test.value, int)
+        return self.categories[: test.value + 1]
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns of a fitted table with their tests, and which tables can answer these.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+        One for every column of the table, in order.
+    named : bool
+        Whether the table had names. Tables without names are matched by position.
+    binary : bool
+        The table was 0/1 throughout, and later ones have to be, too.
+    takes_missing : bool
+        Whether later tables may have missing values. Only a 0/1 matrix that was fitted without an
+        encoder refuses them.
+    """
+
+    columns: tuple[Column, ...]
+    named: bool = True
+    binary: bool = False
+    takes_missing: bool = True
+
+    @classmethod
+    def of_matrix(cls, n_columns: int, names: Iterable[str] | None = None) -> Schema:
+        """Return the schema of a 0/1 matrix that is used without an encoder: a test a column.
+
+        >>> [column.name for column in Schema.of_matrix(2).columns]
+        ['x0', 'x1']
+        """
+        given = [f"x{j}" for j in range(n_columns)] if names is None else names
+        columns = (Column(str(name), "boolean", "", categories=(0, 1)) for name in given)
+        return cls(tuple(columns), names is not None, binary=True, takes_missing=False)
+
+    @cached_property
+    def tests(self) -> tuple[Test, ...]:
+        """Every test, column by column. A tree names tests by their position here."""
+        return tuple(test for column in self.columns for test in column.tests)
+
+    @cached_property
+    def column_of_test(self) -> tuple[int, ...]:
+        """The position of the column that each test is about."""
+        return tuple(j for j, column in enumerate(self.columns) for _ in column.tests)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        return [column.name for column in self.columns]
+
+    @property
+    def n_unread(self) -> int:
+        """Number of columns that a time limit left without tests."""
+        return sum(column.kind == "unread" for column in self.columns)
+
+    def renamed(self, names: Sequence[str]) -> Schema:
+        """Return the same schema with other names.
+
+        >>> Schema.of_matrix(2).renamed(["member", "smoker"]).names
+        ['member', 'smoker']
+        """
+        renamed = (
+            replace(column, name=str(name))
+            for column, name in zip(self.columns, names, strict=True)
+        )
+        return replace(self, columns=tuple(renamed))

@@ -1,0 +1,228 @@
+"""A fitted encoder as JSON values, and back. What is read is checked, and nothing is executed.
+
+Thresholds of numbers are JSON numbers; infinities are the texts "inf" and "-inf", decimal numbers
+``{"decimal": "0.125"}``. Dates and times are ISO 8601 texts, those with a time zone in UTC. Of an
+ordered column they are positions among the categories. Categories are texts, numbers or booleans.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from decimal import Decimal, InvalidOperation
+from itertools import pairwise
+from typing import Any
+
+from maptree.files.json_values import boolean, fields, items, show, text
+from maptree.parameters.numbers import whole_number
+from maptree.schema.columns import KINDS, THRESHOLDS, Column, Schema, Threshold
+from maptree.tables.clock import (
+    DAY,
+    date_text,
+    datetime_text,
+    is_zone,
+    iso_duration,
+    read_date,
+    read_datetime,
+    read_duration,
+    read_time,
+    time_text,
+)
+from maptree.tables.values import Category
+
+# Comparisons are exact, so a decimal such as 1e999999999 would fill memory with its digits.
+_MOST_DIGITS = 10_000
+
+_FIELDS = ("name", "kind", "dtype", "thresholds", "categories", "missing", "zone", "note")
+
+
+def write_schema(schema: Schema, parameters: Mapping[str, int]) -> dict[str, Any]:
+    """Return JSON values for the columns of an encoder and its parameters."""
+    return {
+        "columns": [_write_column(column) for column in schema.columns],
+        "passthrough": schema.binary,
+        "named": schema.named,
+        "parameters": {name: int(value) for name, value in parameters.items()},
+    }
+
+
+def read_schema(values: object) -> tuple[Schema, dict[str, int]]:
+    """Read and check what ``write_schema`` wrote; ValueError says what is wrong where."""
+    whole = fields(values, "encoder", ("columns", "passthrough", "named", "parameters"))
+    columns = items(whole["columns"], "columns")
+    if not columns:
+        raise ValueError("columns is empty: a table has at least one column.")
+    read = tuple(_read_column(value, f"columns[{j}]") for j, value in enumerate(columns))
+    binary = boolean(whole["passthrough"], "passthrough")
+    if binary:
+        for j, column in enumerate(read):
+            if column.kind != "boolean" or column.has_missing:
+                raise ValueError(
+                    f"columns[{j}] is of kind {column.kind!r}, with passthrough true: the columns "
+                    "of a 0/1 table are boolean, and nothing is missing."
+                )
+    limits = fields(whole["parameters"], "parameters", ("max_thresholds", "max_categories"))
+    try:
+        parameters = {name: whole_number(name, value, least=1) for name, value in limits.items()}
+    except TypeError as error:
+        raise ValueError(str(error)) from None
+    return Schema(read, boolean(whole["named"], "named"), binary), parameters
+
+
+def _write_column(column: Column) -> dict[str, Any]:
+    write = _WRITE.get(column.kind, int)
+    return {
+        "name": column.name,
+        "kind": column.kind,
+        "dtype": column.dtype,
+        "thresholds": [write(threshold) for threshold in column.thresholds],
+        "categories": [_write_category(category) for category in column.categories],
+        "missing": column.has_missing,
+        "zone": column.zone,
+        "note": column.note,
+    }
+
+
+def _read_column(values: object, where: str) -> Column:
+    given = fields(values, where, _FIELDS)
+    kind = text(given["kind"], f"{where}.kind")
+    if kind not in KINDS:
+        raise ValueError(f"{where}.kind is {kind!r}: it must be one of {', '.join(KINDS)}.")
+    zone = given["zone"]
+    if zone is not None:
+        text(zone, f"{where}.zone")
+        if kind != "datetime":
+            raise ValueError(f"{where}.zone is {zone!r}, but only datetimes have a time zone.")
+        if not is_zone(zone):
+            raise ValueError(
+                f"{where}.zone is {show(zone)}, which is not a time zone that this machine knows. "
+                "If there is one of that name, pip install --upgrade tzdata."
+            )
+    column = Column(
+        name=text(given["name"], f"{where}.name"),
+        kind=kind,
+        dtype=text(given["dtype"], f"{where}.dtype"),
+        thresholds=_read_thresholds(given["thresholds"], kind, f"{where}.thresholds"),
+        categories=_read_categories(given["categories"], f"{where}.categories"),
+        has_missing=boolean(given["missing"], f"{where}.missing"),
+        zone=zone,
+        note=text(given["note"], f"{where}.note"),
+    )
+    _check_column(column, where)
+    return column
+
+
+def _check_column(column: Column, where: str) -> None:
+    """Check what must hold between the parts of a column."""
+    kind, categories = column.kind, column.categories
+    if column.thresholds and kind not in THRESHOLDS:
+        raise ValueError(f"{where}.thresholds is not empty, but a {kind} column has none.")
+    for low, high in pairwise(column.thresholds):
+        if not low < high:
+            raise ValueError(f"{where}.thresholds do not increase: {low} comes before {high}.")
+    if categories and kind not in ("category", "ordered", "boolean"):
+        raise ValueError(f"{where}.categories is not empty, but a {kind} column has none.")
+    if len(set(categories)) < len(categories):
+        raise ValueError(f"{where}.categories names a category twice.")
+    if kind == "category" and not categories:
+        raise ValueError(f"{where}.categories is empty, but a category column has some.")
+    if kind == "boolean" and categories not in ((False, True), (0, 1)):
+        raise ValueError(f"{where}.categories is {show(categories)}, not [false, true] or [0, 1].")
+    if kind == "ordered":
+        for position in column.thresholds:
+            if not 0 <= position < len(categories) - 1:
+                raise ValueError(
+                    f"{where}.thresholds has {position}, which is not a position before the last "
+                    f"of {len(categories)} categories."
+                )
+    if kind == "time" and not all(0 <= t < DAY for t in column.thresholds):
+        raise ValueError(f"{where}.thresholds has a time outside of the day.")
+
+
+# Thresholds
+
+
+def _write_number(threshold: Threshold) -> Any:
+    if isinstance(threshold, Decimal):
+        return {"decimal": str(threshold)}
+    if isinstance(threshold, float) and math.isinf(threshold):
+        return "inf" if threshold > 0 else "-inf"
+    return threshold
+
+
+def _read_number(value: object) -> Threshold:
+    if isinstance(value, str) and value in ("inf", "-inf"):
+        return float(value)
+    if isinstance(value, dict) and list(value) == ["decimal"]:
+        try:
+            decimal = Decimal(value["decimal"])
+        except (InvalidOperation, TypeError, ValueError):
+            decimal = Decimal("nan")
+        if isinstance(value["decimal"], str) and decimal.is_finite():
+            if max(abs(decimal.adjusted()), len(value["decimal"])) > _MOST_DIGITS:
+                raise ValueError(f"{show(value)} has too many digits")
+            return decimal
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    raise ValueError(f"{show(value)} is not a number")
+
+
+def _read_position(value: object) -> int:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    raise ValueError(f"{show(value)} is not a whole number")
+
+
+_WRITE: dict[str, Callable[[Any], Any]] = {
+    "number": _write_number,
+    "date": date_text,
+    "datetime": lambda t: datetime_text(t, None, "T"),
+    "time": time_text,
+    "duration": iso_duration,
+}
+_READ_TEXT: dict[str, Callable[[str], int]] = {
+    "date": read_date,
+    "datetime": read_datetime,
+    "time": read_time,
+    "duration": read_duration,
+}
+
+
+def _read_thresholds(values: object, kind: str, where: str) -> tuple[Threshold, ...]:
+    thresholds: list[Threshold] = []
+    for i, value in enumerate(items(values, where)):
+        try:
+            if kind in _READ_TEXT:
+                if not isinstance(value, str):
+                    raise ValueError(f"{show(value)} is not text")
+                thresholds.append(_READ_TEXT[kind](value))
+            else:
+                thresholds.append((_read_position if kind == "ordered" else _read_number)(value))
+        except (ValueError, OverflowError) as error:
+            raise ValueError(f"{where}[{i}]: {error}.") from None
+    return tuple(thresholds)
+
+
+# Categories
+
+
+def _write_category(category: Category) -> Any:
+    if isinstance(category, float) and not math.isfinite(category):
+        return {"float": str(category)}
+    return category
+
+
+def _read_categories(values: object, where: str) -> tuple[Category, ...]:
+    categories: list[Category] = []
+    for i, value in enumerate(items(values, where)):
+        if value == {"float": "inf"} or value == {"float": "-inf"}:
+            categories.append(float(value["float"]))
+        elif isinstance(value, (str, bool, int)) or (
+            isinstance(value, float) and math.isfinite(value)
+        ):
+            categories.append(value)
+        else:
+            raise ValueError(f"{where}[{i}]: {show(value)} is not a text, number or boolean.")
+    return tuple(categories)

@@ -1,0 +1,120 @@
+"""What is known about a fitted tree: how probable it is, and how much better any tree could be."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+# What ended a search that did not prove its tree. These words and the sentences of ``Certificate``
+# are the only ones for it; whoever speaks of a certificate puts them together.
+STOPPED_BY = {
+    "time_limit": "the time limit",
+    "memory_limit": "the memory limit",
+    "expansion_limit": "the limit on expansions",
+    "interrupted": "an interruption",
+}
+STATUSES = ("optimal", *STOPPED_BY)
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The outcome of a search, in numbers.
+
+    It speaks about trees over the binary tests that the search was given, within ``max_depth``
+    and ``min_samples_leaf`` where those were set. The bounds are computed in fixed-point
+    arithmetic (multiples of 2**-32 nats) in which they hold exactly, so "optimal" does not rest on
+    floating-point equality. It rests on one assumption: no two sets of rows share a random
+    128-bit key, which has a chance of about (number of subproblems)**2 / 2**129.
+
+    Attributes
+    ----------
+    status : str
+        Why the search ended: ``optimal``, ``time_limit``, ``memory_limit``, ``expansion_limit``
+        or ``interrupted``.
+    optimal : bool
+        True if no tree is more probable than this one.
+    log_posterior : float
+        Unnormalised log P(tree, labels | table), in nats.
+    log_posterior_bound : float
+        No tree has a log posterior above this.
+    gap : float
+        ``log_posterior_bound - log_posterior``, never negative; 0 when optimal.
+    proved_depth : float
+        The largest D for which it was proved that no tree of depth at most D is more probable
+        than this one; ``math.inf`` when optimal.
+    expansions, subproblems : int
+        Work done: nodes expanded, and distinct subproblems met.
+    seconds : float
+        Time from the beginning of ``fit`` to the end of the search.
+    peak_bytes : int
+        The most memory held at once for the packed table and the search.
+
+    Examples
+    --------
+    >>> certificate = Certificate(
+    ...     status="time_limit", optimal=False, log_posterior=-120.5, log_posterior_bound=-118.0,
+    ...     gap=2.5, proved_depth=3, expansions=900, subproblems=4000, seconds=1.0,
+    ...     peak_bytes=10**6)
+    >>> print(certificate)
+    Log posterior -120.5000; no tree exceeds -118.0000 (gap 2.5000 nats).
+    Stopped by the time limit. No tree of depth 3 or less is more probable.
+    1.00 s, 900 expansions, 4,000 subproblems, 1.0 MB.
+    >>> certificate.headline
+    'Best found; at most 2.5 nats below the best possible, and proved best to depth 3'
+    """
+
+    status: str
+    optimal: bool
+    log_posterior: float
+    log_posterior_bound: float
+    gap: float
+    proved_depth: float
+    expansions: int
+    subproblems: int
+    seconds: float
+    peak_bytes: int
+
+    def __str__(self) -> str:
+        if self.optimal:
+            lines = [f"Log posterior {self.log_posterior:.4f}: proved, no tree is more probable."]
+        else:
+            stopped = f"Stopped by {STOPPED_BY[self.status]}."
+            lines = [self.bounds, f"{stopped} {self.proved_to_depth}".rstrip()]
+        return "\n".join([*lines, self.work])
+
+    @property
+    def headline(self) -> str:
+        """What is proved, in a few words."""
+        if self.optimal:
+            return "Proved: no tree is more probable"
+        words = f"Best found; at most {self.gap:.1f} nats below the best possible"
+        if self.proved_to_depth and math.isfinite(self.proved_depth):
+            words += f", and proved best to depth {self.proved_depth:.0f}"
+        return words
+
+    @property
+    def bounds(self) -> str:
+        """The log posterior, and between which bounds the best one is."""
+        return (
+            f"Log posterior {self.log_posterior:.4f}; no tree exceeds "
+            f"{self.log_posterior_bound:.4f} (gap {self.gap:.4f} nats)."
+        )
+
+    @property
+    def proved_to_depth(self) -> str:
+        """What is proved about trees of a limited depth; empty if only about the single leaf."""
+        if math.isinf(self.proved_depth):
+            return "No tree of any depth is more probable."
+        if self.proved_depth < 1:
+            return ""
+        return f"No tree of depth {self.proved_depth:.0f} or less is more probable."
+
+    @property
+    def work(self) -> str:
+        """The work that the search took."""
+        expansions = "expansion" if self.expansions == 1 else "expansions"
+        subproblems = "subproblem" if self.subproblems == 1 else "subproblems"
+        return (
+            f"{self.seconds:.2f} s, {self.expansions:,} {expansions}, "
+            f"{self.subproblems:,} {subproblems}, {self.peak_bytes / 1e6:.1f} MB."
+        )

@@ -1,0 +1,148 @@
+"""``FittedTree``: a tree with everything that is known about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maptree.parameters.budget import Constraints
+from maptree.parameters.prior import Prior
+from maptree.schema.columns import Schema
+from maptree.trees.certificate import Certificate
+from maptree.trees.leaf_probabilities import posterior_mean
+from maptree.trees.training import TrainingSummary
+from maptree.trees.tree import Tree
+
+# Of the trace of a search.
+TRACE = np.dtype(
+    [
+        ("seconds", np.float64),
+        ("expansions", np.int64),
+        ("log_posterior", np.float64),
+        ("log_posterior_bound", np.float64),
+    ]
+)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedTree:
+    """A tree, the table and the prior that it was fitted with, and what is proved about it.
+
+    ``fit`` and ``load_model`` make it. Rules, exports, plots, reports, model files and the command
+    line are made from it and from nothing else.
+
+    Attributes
+    ----------
+    tree : Tree
+        Over the tests of ``schema``.
+    schema : Schema
+        The columns of the table, and their tests.
+    classes : array (K,)
+        The distinct labels, sorted.
+    prior : Prior
+        With one pseudo-count ``rho`` per class.
+    training : TrainingSummary
+        Rows, date, version, name of the target.
+    trace : structured array
+        The search as it went: seconds, log_posterior, and log_posterior_bound for a search.
+    certificate : Certificate or None
+        What is proved; None for the best tree of a sampler, which proves nothing.
+    constraints : Constraints
+        The trees that the certificate is about.
+    importances : float64 array (columns,) or None
+        The share of each column in what the splits gain; None for the best tree of a sampler.
+    """
+
+    tree: Tree
+    schema: Schema
+    classes: NDArray[Any]
+    prior: Prior
+    training: TrainingSummary
+    trace: NDArray[Any]
+    certificate: Certificate | None = None
+    constraints: Constraints = field(default_factory=Constraints)
+    importances: NDArray[np.float64] | None = None
+
+    @property
+    def labels(self) -> list[str]:
+        """The classes as text."""
+        return [str(label) for label in self.classes]
+
+    @cached_property
+    def probabilities(self) -> NDArray[np.float64]:
+        """The class probabilities of every node, (nodes, classes): posterior means."""
+        return posterior_mean(self.tree.counts, self.prior.rho)
+
+    @cached_property
+    def used_columns(self) -> list[int]:
+        """The columns that the tree tests, in the order of the table."""
+        tests = self.tree.feature[self.tree.feature >= 0].tolist()
+        return sorted({self.schema.column_of_test[test] for test in tests})
+
+    def named(self, feature_names: Sequence[str] | None) -> FittedTree:
+        """Return the tree with names for a table that had none; None changes nothing.
+
+        A table that had names keeps them, and other ones are refused.
+        """
+        if feature_names is None:
+            return self
+        names = [str(name) for name in feature_names]
+        if self.schema.named and names != self.schema.names:
+            raise ValueError(
+                "feature_names is not equal to feature_names_in_: the table had names. Pass none."
+            )
+        return self.renamed(names)
+
+    def renamed(self, feature_names: Sequence[str] | None) -> FittedTree:
+        """Return the tree with other names of columns; None changes nothing."""
+        if feature_names is None:
+            return self
+        names = [str(name) for name in feature_names]
+        n_columns = len(self.schema.columns)
+        if len(names) != n_columns:
+            raise ValueError(
+                f"feature_names has {len(names)} names, but the table had {n_columns} "
+                f"column{'' if n_columns == 1 else 's'}: pass one for each."
+            )
+        return replace(self, schema=self.schema.renamed(names))
+
+    def with_training(self, **facts: Any) -> FittedTree:
+        """Return the tree with other facts in ``training``, such as the name of the target."""
+        return replace(self, training=replace(self.training, **facts))
+
+
+@runtime_checkable
+class HasFittedTree(Protocol):
+    """A fitted classifier."""
+
+    @property
+    def fitted_(self) -> FittedTree: ...
+
+
+def fitted_tree(model: FittedTree | HasFittedTree) -> FittedTree:
+    """Return the fitted tree of a classifier; a fitted tree is its own.
+
+    >>> fitted_tree("tree")
+    Traceback (most recent call last):
+    TypeError: 'tree' is a str, which has no fitted tree: pass a fitted classifier of maptree.
+    """
+    if isinstance(model, FittedTree):
+        return model
+    found = getattr(model, "fitted_", None)
+    if isinstance(found, FittedTree):
+        return found
+    if hasattr(model, "get_params"):
+        from sklearn.exceptions import NotFittedError
+
+        raise NotFittedError(
+            f"This {type(model).__name__} is not fitted yet: call fit with X and y first."
+        )
+    raise TypeError(
+        f"{model!r} is a {type(model).__name__}, which has no fitted tree: pass a fitted "
+        "classifier of maptree."
+    )

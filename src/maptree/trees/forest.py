@@ -1,0 +1,158 @@
+"""Many trees over the same tests, as flat arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maptree.trees.tree import Answer, Tree
+
+# Rows that are routed together: the answers to all tests are held for so many.
+_BLOCK = 1 << 15
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Trees(Sequence[Tree]):
+    """A sequence of trees in flat arrays; each is made when asked for.
+
+    Attributes
+    ----------
+    starts, sizes : int64 array (trees,)
+        The nodes of tree t are the ``sizes[t]`` from ``starts[t]`` on. Others belong to no tree.
+    feature, left, right, counts
+        As in ``Tree``; children are numbered within their tree.
+
+    Examples
+    --------
+    >>> trees = Trees(
+    ...     starts=np.array([0, 1]), sizes=np.array([1, 3]), feature=np.array([-1, 0, -1, -1]),
+    ...     left=np.array([-1, 1, -1, -1]), right=np.array([-1, 2, -1, -1]),
+    ...     counts=np.array([[2, 2], [2, 2], [2, 0], [0, 2]]))
+    >>> trees
+    Trees(2 trees of 1 to 2 leaves)
+    >>> trees[1]
+    Tree(node_count=3, n_leaves=2, depth=1, n_classes=2)
+    """
+
+    starts: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    feature: NDArray[np.int32]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    counts: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    @overload
+    def __getitem__(self, index: int) -> Tree: ...
+    @overload
+    def __getitem__(self, index: slice) -> Trees: ...
+    def __getitem__(self, index: int | slice) -> Tree | Trees:
+        if isinstance(index, slice):
+            return self.take(np.arange(len(self))[index])
+        start = int(self.starts[index])  # raises IndexError beyond the ends
+        nodes = slice(start, start + int(self.sizes[index]))
+        return Tree(self.feature[nodes], self.left[nodes], self.right[nodes], self.counts[nodes])
+
+    def take(self, numbers: NDArray[np.intp]) -> Trees:
+        """Return the trees of these numbers, in this order. Nodes are not copied."""
+        return replace(self, starts=self.starts[numbers], sizes=self.sizes[numbers])
+
+    def nodes(self) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+        """Return the nodes of all trees, one tree after the other, and the tree that each is of."""
+        tree = np.repeat(np.arange(len(self)), self.sizes)
+        before = np.cumsum(self.sizes) - self.sizes
+        return np.arange(len(tree)) + (self.starts - before)[tree], tree
+
+    def splits(self) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
+        """Return the test of every inner node of all trees, and the tree that it is of."""
+        nodes, tree = self.nodes()
+        inner = self.feature[nodes] >= 0
+        return self.feature[nodes[inner]], tree[inner]
+
+    def n_leaves(self) -> NDArray[np.intp]:
+        """Return the number of leaves of each tree."""
+        return (self.sizes + 1) // 2
+
+    def depths(self) -> NDArray[np.intp]:
+        """Return the depth of each tree."""
+        depths = np.zeros(len(self), dtype=np.intp)
+        nodes, tree, depth = self.starts, np.arange(len(self)), 0
+        while len(nodes):  # all nodes of one depth, of all trees
+            depths[tree] = depth
+            inner = self.feature[nodes] >= 0
+            nodes, tree, depth = nodes[inner], tree[inner], depth + 1
+            first = self.starts[tree]
+            nodes = np.concatenate([first + self.left[nodes], first + self.right[nodes]])
+            tree = np.concatenate([tree, tree])
+        return depths
+
+    def sum_at_leaves(
+        self, values: NDArray[np.float64], n_rows: int, answer: Answer
+    ) -> NDArray[np.float64]:
+        """Return, for each row, the sum over all trees of the values at the leaf it ends in.
+
+        ``values`` has a row for every node of the flat arrays. Trees that begin alike are walked
+        together, so that rows are parted once for every distinct path, and each test is asked once.
+        """
+        total = np.zeros((n_rows, values.shape[1]))
+        nodes, tree = self.nodes()
+        used = np.unique(self.splits()[0]).tolist()
+        first = np.zeros(len(self.feature), dtype=np.int64)  # node of each node's tree
+        first[nodes] = self.starts[tree]
+        children = first + self.left, first + self.right
+        for start in range(0, n_rows, _BLOCK):
+            block = np.arange(start, min(start + _BLOCK, n_rows), dtype=np.intp)
+            answers = {test: answer(test, block) for test in used}
+            self._add(values, children, answers, total[start : start + _BLOCK])
+        return total
+
+    def _add(
+        self,
+        values: NDArray[np.float64],
+        children: tuple[NDArray[np.int64], NDArray[np.int64]],
+        answers: dict[int, NDArray[np.bool_]],
+        total: NDArray[np.float64],
+    ) -> None:
+        left, right = children
+        # Rows, and the nodes of different trees that exactly these rows reach.
+        stack = [(np.arange(len(total), dtype=np.intp), self.starts)]
+        while stack:
+            rows, nodes = stack.pop()
+            for test, same in self._by_test(nodes):
+                if test < 0:
+                    total[rows] += values[same].sum(axis=0)
+                    continue
+                true = answers[test][rows]
+                for child, reached in ((left, rows[~true]), (right, rows[true])):
+                    if len(reached):
+                        stack.append((reached, child[same]))
+
+    def _by_test(self, nodes: NDArray[np.int64]) -> list[tuple[int, NDArray[np.int64]]]:
+        """Group nodes by their test; leaves are those of test -1."""
+        if len(nodes) == 1:  # most groups, far down: no need to sort
+            return [(int(self.feature[nodes[0]]), nodes)]
+        nodes = nodes[np.argsort(self.feature[nodes], kind="stable")]
+        tests, first = np.unique(self.feature[nodes], return_index=True)
+        return list(zip(tests.tolist(), np.split(nodes, first[1:]), strict=True))
+
+    def __repr__(self) -> str:
+        if not len(self):
+            return "Trees(0 trees)"
+        leaves = self.n_leaves()
+        return f"Trees({len(self)} trees of {leaves.min()} to {leaves.max()} leaves)"
+
+
+@dataclass(frozen=True)
+class WeightedTrees:
+    """Distinct trees with weights that sum to 1, the heaviest first."""
+
+    trees: Trees
+    weights: NDArray[np.float64]
+    log_posteriors: NDArray[np.float64]
+    sample: NDArray[np.int32]  # the tree of each sample; -1 where there is none

@@ -1,0 +1,169 @@
+"""The posterior probability of a given tree, computed from its definition.
+
+This is the check on the search from outside: it shares no code with it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
+from scipy.special import gammaln
+
+from maptree.parameters.prior import Prior, read_prior
+from maptree.tables.binary import first_not_binary
+from maptree.tables.labels import Codes, class_numbers
+from maptree.tables.weights import read_weights
+from maptree.trees.tree import Tree
+
+# Bytes of packed columns looked at together: what is temporary stays small next to the table.
+_BLOCK = 1 << 20
+
+
+def log_posterior(
+    tree: Tree,
+    X: ArrayLike,
+    y: ArrayLike,
+    alpha: float = 0.95,
+    beta: float = 0.5,
+    rho: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Return the unnormalised log posterior log P(tree, y | X) of a tree, in nats.
+
+    Parameters
+    ----------
+    tree : Tree
+        Its ``counts`` are not used: they are counted again from X and y.
+    X : array of shape (rows, tests)
+        The 0/1 answers to the tests, such as ``BinaryEncoder.transform`` gives. Duplicate and
+        constant columns matter: they are part of the table that the prior is about.
+    y : array of shape (rows,)
+        Labels. If as many distinct labels as the tree has classes occur, they are the classes in
+        sorted order; otherwise they must be class numbers 0, 1, ...
+    alpha, beta, rho
+        The prior, as in ``MAPTreeClassifier``.
+    sample_weight : array of shape (rows,), optional
+        How often each row counts; whole numbers.
+
+    Returns
+    -------
+    float
+        ``-inf`` for a tree that asks a test where all rows give the same answer, because the
+        prior gives such a tree no probability.
+
+    Examples
+    --------
+    >>> from maptree import Tree, log_posterior
+    >>> leaf = Tree([-1], [-1], [-1], [[2, 2]])
+    >>> X, y = [[0, 1], [0, 1], [1, 1], [1, 1]], ["no", "no", "yes", "yes"]
+    >>> round(log_posterior(leaf, X, y), 4)
+    -6.0842
+    >>> split = Tree([0, -1, -1], [1, -1, -1], [2, -1, -1], [[2, 2], [2, 0], [0, 2]])
+    >>> round(log_posterior(split, X, y), 4)
+    -2.5156
+    """
+    if not isinstance(tree, Tree):
+        raise TypeError(
+            f"tree is a {type(tree).__name__}: pass a maptree.Tree, such as model.tree_."
+        )
+    if issparse(X):
+        raise TypeError("X is a sparse matrix: pass X.toarray().")
+    answers = np.asarray(X)
+    if answers.ndim != 2 or answers.shape[0] == 0:
+        raise ValueError(f"X has shape {answers.shape}: pass a 0/1 matrix with at least one row.")
+    if answers.shape[1] <= tree.feature.max():
+        raise ValueError(
+            f"X has {answers.shape[1]} columns but the tree asks test {tree.feature.max()}: "
+            "pass the encoded matrix that the tree was fitted on."
+        )
+    bad = first_not_binary(answers)
+    if bad is not None:
+        row, column = bad
+        raise ValueError(
+            f"X[{row}, {column}] is {answers[row, column]!r}: the scorer takes the 0/1 answers "
+            "to the tests, such as BinaryEncoder().fit_transform(X) gives."
+        )
+    n_rows = answers.shape[0]
+    codes = class_numbers(y, n_rows, tree.n_classes)
+    weights = read_weights(sample_weight, n_rows)
+    prior = read_prior(alpha, beta, rho, tree.n_classes)
+    columns = np.packbits(answers != 0, axis=0, bitorder="little").T
+    return -_cost(tree, np.ascontiguousarray(columns), codes, weights, prior)
+
+
+def _cost(
+    tree: Tree,
+    columns: NDArray[np.uint8],
+    codes: Codes,
+    weights: NDArray[np.int64] | None,
+    prior: Prior,
+) -> float:
+    """Return the cost of a tree over packed columns (one row of bytes per test)."""
+    n_rows = len(codes)
+    present = np.ones(n_rows, dtype=bool) if weights is None else weights > 0
+    at = {0: np.packbits(present, bitorder="little")}
+    valid = np.zeros(tree.node_count, dtype=np.int64)
+    counts = np.zeros((tree.node_count, tree.n_classes), dtype=np.int64)
+    possible = np.ones(tree.node_count, dtype=bool)
+    for node in range(tree.node_count):  # parents come before their children
+        rows = at.pop(node)
+        counts[node] = _count(rows, codes, weights, tree.n_classes)
+        varies = _varies(columns, rows)
+        valid[node] = varies.sum()
+        test = tree.feature[node]
+        if test >= 0:
+            possible[node] = varies[test]
+            at[int(tree.left[node])] = rows & ~columns[test]
+            at[int(tree.right[node])] = rows & columns[test]
+
+    # In logarithms: p_split itself may be too small for a float.
+    log_p_split = np.log(prior.alpha) - prior.beta * np.log1p(tree.depths)
+    stop = -np.log1p(-np.exp(log_p_split))
+    leaf = np.where(valid > 0, stop, 0.0) + _likelihood_cost(counts, prior.rho)
+    subtree = leaf.copy()
+    for node in np.flatnonzero(tree.feature >= 0)[::-1]:
+        if possible[node]:
+            split = -log_p_split[node] + np.log(valid[node])
+            subtree[node] = split + subtree[tree.left[node]] + subtree[tree.right[node]]
+        else:
+            subtree[node] = np.inf
+    return float(subtree[0])
+
+
+def _count(
+    rows: NDArray[np.uint8],
+    codes: Codes,
+    weights: NDArray[np.int64] | None,
+    n_classes: int,
+) -> NDArray[np.int64]:
+    mask = np.unpackbits(rows, count=len(codes), bitorder="little").view(bool)
+    if weights is None:
+        return np.bincount(codes[mask], minlength=n_classes)
+    # Sums of whole numbers below 2**53 are exact in the floats that bincount works with.
+    return np.bincount(codes[mask], weights[mask], minlength=n_classes).astype(np.int64)
+
+
+def _varies(columns: NDArray[np.uint8], rows: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Tell which columns are not constant on these rows."""
+    used = np.flatnonzero(rows)  # a small node touches few bytes of each column
+    mask = rows[used]
+    everywhere = len(used) == columns.shape[1]
+    varies = np.zeros(len(columns), dtype=bool)
+    step = max(1, _BLOCK // max(1, len(used)))
+    for start in range(0, len(columns), step):
+        block = columns[start : start + step]
+        ones = (block if everywhere else block[:, used]) & mask
+        varies[start : start + step] = ones.any(axis=1) & (ones != mask).any(axis=1)
+    return varies
+
+
+def _likelihood_cost(counts: NDArray[np.int64], rho: NDArray[np.float64]) -> NDArray[np.float64]:
+    """-log of B(counts + rho) / B(rho), B the multivariate Beta function."""
+    total = rho.sum()
+    cost: NDArray[np.float64] = (
+        gammaln(counts.sum(axis=1) + total)
+        - gammaln(total)
+        - (gammaln(counts + rho) - gammaln(rho)).sum(axis=1)
+    )
+    return cost

@@ -1,0 +1,88 @@
+"""How good predictions are: accuracy, log loss, calibration, confusion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maptree.trees.training import HeldOutScores
+
+_BINS = 10
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Rows whose most probable class has a probability in a range."""
+
+    low: float
+    high: float
+    rows: int
+    probability: float  # on average
+    right: float  # share
+
+
+@dataclass(frozen=True)
+class Scores:
+    """How predictions compare with the labels.
+
+    Rows of classes that the model does not know count as wrong, and are left out of the log loss.
+    """
+
+    rows: int
+    accuracy: float
+    log_loss: float
+    calibration_error: float
+    bins: tuple[Bin, ...]
+    confusion: NDArray[np.int64]  # (label, prediction); the last row is of unknown labels
+    unknown: int
+
+    def kept(self, method: str) -> HeldOutScores:
+        """Return what goes into the model file."""
+        return HeldOutScores(
+            method, self.rows, self.accuracy, self.log_loss, self.calibration_error
+        )
+
+
+def score(probabilities: NDArray[np.float64], labels: NDArray[np.intp]) -> Scores:
+    """Compare class probabilities with class numbers; -1 is a class that is not among them.
+
+    >>> scores = score(np.array([[0.9, 0.1], [0.4, 0.6]]), np.array([0, 0]))
+    >>> scores.accuracy, round(scores.log_loss, 3), round(scores.calibration_error, 3)
+    (0.5, 0.511, 0.35)
+    """
+    n_classes = probabilities.shape[1]
+    predicted = probabilities.argmax(axis=1)
+    confidence = probabilities.max(axis=1)
+    right = predicted == labels
+    known = labels >= 0
+    given = probabilities[np.flatnonzero(known), labels[known]]
+    usable = given > 0
+    confusion = np.zeros((n_classes + 1, n_classes), dtype=np.int64)
+    np.add.at(confusion, (np.where(known, labels, n_classes), predicted), 1)
+    bins = _bins(confidence, right)
+    return Scores(
+        rows=len(labels),
+        accuracy=float(right.mean()),
+        log_loss=float(-np.log(given[usable]).mean()) if usable.any() else 0.0,
+        calibration_error=sum(b.rows * abs(b.probability - b.right) for b in bins) / len(labels),
+        bins=bins,
+        confusion=confusion,
+        unknown=int((~known).sum() + (~usable).sum()),
+    )
+
+
+def _bins(confidence: NDArray[np.float64], right: NDArray[np.bool_]) -> tuple[Bin, ...]:
+    number = np.minimum((confidence * _BINS).astype(int), _BINS - 1)
+    return tuple(
+        Bin(
+            b / _BINS,
+            (b + 1) / _BINS,
+            int(inside.sum()),
+            float(confidence[inside].mean()),
+            float(right[inside].mean()),
+        )
+        for b in range(_BINS)
+        if (inside := number == b).any()
+    )

@@ -1,0 +1,109 @@
+"""A certificate in sentences, for people: the same on the terminal, in reports and notebooks."""
+
+from __future__ import annotations
+
+import math
+
+from maptree.trees.certificate import STOPPED_BY, Certificate
+from maptree.trees.fitted import FittedTree
+from maptree.words.counts import count
+
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def certificate_sentences(fitted: FittedTree) -> list[str]:
+    """Say what is proved about a fitted tree, one statement after the other."""
+    certificate = fitted.certificate
+    if certificate is None:
+        return ["Nothing is proved about this tree: it was drawn by a sampler."]
+    constraints = _constraints(fitted)
+    trees = f"tree over {_tests(fitted)}" + (f", {constraints}," if constraints else "")
+    if certificate.optimal:
+        statements = [
+            f"Proved: no {trees} is more probable than this one.",
+            f"Log posterior {certificate.log_posterior:.4f}.",
+        ]
+    else:
+        statements = [
+            "Not proved to be the best tree: the search was stopped by "
+            f"{STOPPED_BY[certificate.status]}. There may be a {trees} that is up to "
+            f"{_times(certificate.gap)} as probable.",
+            certificate.bounds,
+        ]
+        if certificate.proved_to_depth:
+            statements.append(f"Proved: {_lower_first(certificate.proved_to_depth)}")
+    if fitted.schema.n_unread:
+        statements.append(
+            f"There was no time to read {fitted.schema.n_unread:,} of "
+            f"{len(fitted.schema.columns):,} columns, so the tree does not test them, and nothing "
+            "is proved about trees that do."
+        )
+    return [*statements, certificate.work]
+
+
+def prior_sentence(fitted: FittedTree) -> str:
+    """Say which prior the posterior is about."""
+    prior = fitted.prior
+    rho = prior.rho.tolist()
+    shown = rho[:1] if len(set(rho)) == 1 else rho
+    return (
+        f"Prior: alpha {prior.alpha:g}, beta {prior.beta:g}, "
+        f"rho {', '.join(f'{value:.4g}' for value in shown)}."
+    )
+
+
+def size_sentence(fitted: FittedTree) -> str:
+    """Say how large a tree is, and how many columns it uses."""
+    tree = fitted.tree
+    if tree.n_leaves == 1:
+        return f"A single leaf: {_why_one_leaf(fitted)}."
+    return (
+        f"{tree.n_leaves} leaves, depth {tree.depth}; tests {len(fitted.used_columns)} of "
+        f"{count(len(fitted.schema.columns), 'column')}."
+    )
+
+
+def short_verdict(certificate: Certificate) -> str:
+    """Say what is proved where there is room for two or three words."""
+    return "Proved" if certificate.optimal else f"Gap {certificate.gap:.1f} nats"
+
+
+def _why_one_leaf(fitted: FittedTree) -> str:
+    if fitted.certificate is None or not fitted.certificate.optimal:
+        return "the search ended before it found a better tree"
+    constraints = _constraints(fitted)
+    if constraints:
+        return f"no tree {constraints} is more probable"
+    return "no test is worth a split"
+
+
+def _tests(fitted: FittedTree) -> str:
+    n_tests = len(fitted.schema.tests)
+    return "this test" if n_tests == 1 else f"these {n_tests:,} tests"
+
+
+def _constraints(fitted: FittedTree) -> str:
+    """Say which trees were left out of the search by the user."""
+    constraints, words = fitted.constraints, []
+    if constraints.max_depth is not None:
+        words.append(f"of depth {constraints.max_depth} or less")
+    if constraints.min_samples_leaf > 1:
+        words.append(f"with at least {constraints.min_samples_leaf} rows in every leaf")
+    return " and ".join(words)
+
+
+def _times(gap: float) -> str:
+    """Write e to the power of the gap.
+
+    >>> _times(0.4), _times(4.0), _times(55.7)
+    ('1.5 times', '55 times', '10²⁵ times')
+    """
+    if gap < math.log(1e6):
+        times = math.exp(gap)
+        return f"{times:.1f} times" if times < 10 else f"{times:,.0f} times"
+    exponent = str(math.ceil(gap / math.log(10)))
+    return f"10{exponent.translate(_RAISED)} times"
+
+
+def _lower_first(sentence: str) -> str:
+    return sentence[0].lower() + sentence[1:]

@@ -1,0 +1,176 @@
+"""Words for binary tests and for the conditions along a path."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from maptree.schema.columns import Column, Schema, Test, Threshold
+from maptree.tables.values import Category
+from maptree.words.values import category_text, name_text, threshold_text
+
+_OPPOSITE = {"=": "!=", "!=": "=", "<=": ">", ">": "<=", "<": ">=", ">=": "<"}
+_COMPARISON = re.compile(r" (=|!=|<=|>=|<|>) ")
+_IN_QUOTES = re.compile(r'"(?:[^"\\]|\\.)*"')
+
+# A test, by number, and the answer to it.
+Answered = tuple[int, bool]
+
+
+def yes_and_no(name: str, yes: str = "1", no: str = "0") -> tuple[str, str]:
+    """Say that a column of two values holds, and that it does not.
+
+    A name that is itself a comparison needs no "= 1" after it:
+
+    >>> yes_and_no("member")
+    ('member = 1', 'member = 0')
+    >>> yes_and_no("colour = red")
+    ('colour = red', 'colour != red')
+
+    It has to read as one comparison, though:
+
+    >>> yes_and_no("a and b <= 3")
+    ('"a and b <= 3" = 1', '"a and b <= 3" = 0')
+    """
+    parts = _COMPARISON.split(name)
+    if len(parts) == 3:
+        subject, sign, value = parts
+        if _is_written(subject, name_text) and _is_written(value, category_text):
+            return name, f"{subject} {_OPPOSITE[sign]} {value}"
+    written = name_text(name)
+    return f"{written} = {yes}", f"{written} = {no}"
+
+
+def _is_written(text: str, write: Callable[[str], str]) -> bool:
+    """Tell whether a text is such as a rule may have it: plain, or in quotes already."""
+    return write(text) == text or _IN_QUOTES.fullmatch(text) is not None
+
+
+@dataclass(frozen=True)
+class TestWords:
+    """What the tests of a tree ask, in the words of the table's columns.
+
+    >>> age = Column("age", "number", "int64", thresholds=(45.5, 60.0), has_missing=True)
+    >>> colour = Column("colour", "category", "string", categories=("blue", "green", "red"))
+    >>> words = TestWords(Schema((age, colour)))
+    >>> words.test(0), words.test(2), words.test(5)
+    ('age <= 45.5', 'age is missing', 'colour = red')
+    >>> words.condition([(0, False), (5, True), (1, True)])
+    '45.5 < age <= 60 and colour = red'
+    >>> words.condition([(3, False), (5, False), (1, False)])
+    'colour not in {blue, red} and (age > 60 or missing)'
+    """
+
+    __test__ = False  # not a test case, whatever pytest thinks of the name
+
+    schema: Schema
+
+    def test(self, test: int) -> str:
+        """Put a test into words: what holds where the answer is yes."""
+        return self.condition([(test, True)])
+
+    def condition(
+        self,
+        answers: Iterable[Answered],
+        given: Iterable[Answered] = (),
+        unseen: bool = False,
+    ) -> str:
+        """Put answers along a path into words, those about one column merged.
+
+        A missing value answers no, so a condition of no answers includes it and says so, unless
+        an answer in ``given`` rules it out, which is not put into words otherwise. Columns
+        in which no value was missing at ``fit`` leave it unsaid, unless ``unseen``: then all say
+        it, and ordered columns where a category goes that was not seen at ``fit``.
+        """
+        known = self._collect(answers)
+        context = self._collect([*given, *[answer for kept in known.values() for answer in kept]])
+        said = []
+        for column, kept in known.items():
+            about, tests = self.schema.columns[column], self.schema.tests
+            words = _words(about, [(tests[t], a) for t, a in kept])
+            whole = [(tests[t], a) for t, a in context[column]]
+            others = []
+            if unseen and about.kind == "ordered" and _only_above(whole):
+                others.append("unknown")
+            if (about.has_missing or unseen) and not _speaks_of_missing(whole):
+                others.append("missing")
+            if others:
+                words = " or ".join([words, *others])
+                words = f"({words})" if len(known) > 1 else words
+            said.append(words)
+        return " and ".join(said) if said else "always"
+
+    def _collect(self, answers: Iterable[Answered]) -> dict[int, list[Answered]]:
+        """Sort answers by column, in the order in which the path meets these."""
+        by_column: dict[int, list[Answered]] = {}
+        for test, answer in answers:
+            by_column.setdefault(self.schema.column_of_test[test], []).append((test, answer))
+        return by_column
+
+
+def _speaks_of_missing(answers: Iterable[tuple[Test, bool]]) -> bool:
+    """Tell whether answers settle if the value is missing: asked, or a yes to something else."""
+    return any(answer or test.asks == "missing" for test, answer in answers)
+
+
+def _only_above(answers: Sequence[tuple[Test, bool]]) -> bool:
+    """Tell whether answers say that a value is above some others, and nothing else of it."""
+    asked = [answer for test, answer in answers if test.asks == "at most"]
+    missing = any(answer for test, answer in answers if test.asks == "missing")
+    return bool(asked) and not any(asked) and not missing
+
+
+def _words(column: Column, answers: Sequence[tuple[Test, bool]]) -> str:
+    """Put what is known about one column into words, missing values aside."""
+    name = name_text(column.name)
+    yes = [test for test, answer in answers if answer]
+    no = [test for test, answer in answers if not answer]
+    if any(test.asks == "missing" for test in yes):
+        return f"{name} is missing"
+    plain = [test for test, _ in answers if test.asks != "missing"]
+    if not plain:
+        return f"{name} is not missing"
+    if column.kind == "boolean":
+        words = yes_and_no(column.name, *(category_text(c) for c in reversed(column.categories)))
+        return words[0] if yes else words[1]
+    if column.kind == "category":
+        return _category_words(column, name, yes, no)
+    above = [test.value for test in no if test.asks == "at most"]
+    at_most = [test.value for test in yes if test.asks == "at most"]
+    return _between(column, name, max(above, default=None), min(at_most, default=None))  # type: ignore[type-var, arg-type]
+
+
+def _category_words(column: Column, name: str, yes: list[Test], no: list[Test]) -> str:
+    if yes:
+        return f"{name} = {category_text(_category(yes[0]))}"
+    without = [_category(test) for test in no if test.asks == "equals"]
+    if len(set(without)) == 1:
+        return f"{name} != {category_text(without[0])}"
+    listed = [category_text(c) for c in column.categories if c in without]
+    return f"{name} not in {{{', '.join(listed)}}}"
+
+
+def _category(test: Test) -> Category:
+    assert test.value is not None
+    return test.value  # type: ignore[return-value]
+
+
+def _between(column: Column, name: str, above: Threshold | None, at_most: Threshold | None) -> str:
+    """Write above < name <= at_most; an end that is None is left out."""
+    infinity = math.inf
+    if above == infinity:
+        return f"{name} = inf"
+    if at_most == -infinity:
+        return f"{name} = -inf"
+    if column.kind == "ordered" and at_most is not None:
+        lowest = 0 if above is None else int(above) + 1
+        if lowest == at_most:
+            return f"{name} = {threshold_text(column, at_most)}"
+    left = "" if above is None else f"{threshold_text(column, above)} < "
+    if at_most is None:
+        return f"{name} > {threshold_text(column, above)}" if above is not None else name
+    if at_most == infinity:
+        return f"{left}{name} < inf"
+    return f"{left}{name} <= {threshold_text(column, at_most)}"

@@ -1,0 +1,93 @@
+"""A fitted tree as text: indented, or as a list of rules."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from maptree.trees.fitted import FittedTree
+from maptree.trees.leaf_probabilities import LEVEL, credible_interval
+from maptree.words.tests import Answered, TestWords
+
+# With more classes than this, those without a row in a leaf are not listed there.
+_FEW = 3
+_NUMBER = re.compile(r"-?\d+(\.\d+)?")
+
+
+def rules(fitted: FittedTree) -> list[str]:
+    r"""Return one rule per leaf: the condition, and what holds there.
+
+    >>> from maptree import MAPTreeClassifier
+    >>> model = MAPTreeClassifier().fit([[40], [50]] * 9, ["no", "yes"] * 9)
+    >>> print(*rules(model.fitted_), sep="\n")
+    x0 <= 45  ->  no 0.82 [0.59, 0.97], n = 9
+    x0 > 45  ->  yes 0.82 [0.59, 0.97], n = 9
+    """
+    return list(rules_by_leaf(fitted).values())
+
+
+def rules_by_leaf(fitted: FittedTree, unseen: bool = False) -> dict[int, str]:
+    """Return the rule of each leaf; ``unseen`` as in ``TestWords.condition``."""
+    tree, words, found = fitted.tree, TestWords(fitted.schema), {}
+    stack: list[tuple[int, list[Answered]]] = [(0, [])]
+    while stack:
+        node, answers = stack.pop()
+        test = int(tree.feature[node])
+        if test < 0:
+            condition = words.condition(answers, unseen=unseen)
+            found[node] = f"{condition}  ->  {_outcome(fitted, node)}"
+        else:  # the true branch comes out first
+            stack.append((int(tree.left[node]), [*answers, (test, False)]))
+            stack.append((int(tree.right[node]), [*answers, (test, True)]))
+    return found
+
+
+def indented(fitted: FittedTree) -> str:
+    """Return the tree as indented text.
+
+    >>> from maptree import MAPTreeClassifier
+    >>> model = MAPTreeClassifier().fit([[40], [50]] * 9, ["no", "yes"] * 9)
+    >>> print(indented(model.fitted_))
+    x0 <= 45: no 0.82 [0.59, 0.97], n = 9 (9 no, 0 yes)
+    x0 > 45: yes 0.82 [0.59, 0.97], n = 9 (0 no, 9 yes)
+    """
+    tree, words, lines = fitted.tree, TestWords(fitted.schema), []
+    stack: list[tuple[int, list[Answered], str]] = [(0, [], "")]
+    while stack:
+        node, path, condition = stack.pop()
+        test = int(tree.feature[node])
+        if test < 0:
+            lines.append(f"{condition}{_outcome(fitted, node)} ({_counts(fitted, node)})")
+            continue
+        if node != 0:
+            lines.append(condition.removesuffix(": "))
+        for child, answer in ((tree.left[node], False), (tree.right[node], True)):
+            said = words.condition([(test, answer)], given=path)
+            line = f"{'| ' * len(path)}{said}: "
+            stack.append((int(child), [*path, (test, answer)], line))
+    return "\n".join(lines)
+
+
+def _outcome(fitted: FittedTree, node: int) -> str:
+    """Say which class is the most probable in a leaf, how probable, and from how many rows."""
+    mean = fitted.probabilities[node]
+    k = int(np.argmax(mean))
+    counts = fitted.tree.counts[node : node + 1]
+    low, high = credible_interval(counts, fitted.prior.rho, LEVEL)[0, k]
+    return f"{_name(fitted, k)} {mean[k]:.2f} [{low:.2f}, {high:.2f}], n = {counts.sum()}"
+
+
+def _counts(fitted: FittedTree, node: int) -> str:
+    few = len(fitted.classes) <= _FEW
+    return ", ".join(
+        f"{count} {_name(fitted, k)}"
+        for k, count in enumerate(fitted.tree.counts[node])
+        if few or count > 0
+    )
+
+
+def _name(fitted: FittedTree, k: int) -> str:
+    """Call a class by its label; a number by itself would run into the numbers beside it."""
+    label = str(fitted.classes[k])
+    return f"class {label}" if _NUMBER.fullmatch(label) else label
