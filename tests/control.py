@@ -18,14 +18,19 @@ HANGS = 600  # seconds: only what hangs takes as long, on a machine however busy
 
 
 class Clock:
-    """A clock that stands still until it is turned; each reading takes ``step`` seconds."""
+    """A clock that stands still until it is turned.
 
-    def __init__(self, step: float = 0.0) -> None:
+    With ``step`` a reading takes seconds; all do, or those at which ``runs`` says so.
+    """
+
+    def __init__(self, step: float = 0.0, runs: Callable[[], object] = lambda: True) -> None:
         self.now = 1000.0
         self.step = step
+        self._runs = runs
 
     def __call__(self) -> float:
-        self.now += self.step
+        if self.step and self._runs():
+            self.now += self.step
         return self.now
 
     def turn(self, seconds: float) -> None:

@@ -28,13 +28,14 @@ BLOCK_SIZES = (1, 63, 64, 65, 127, 128, 129)
 """Numbers of rows around the ends of 64-bit words."""
 
 
-def examples(count: int) -> settings:
+def examples(count: int, *allowed: HealthCheck) -> settings:
     """How many examples Hypothesis tries. A usual run repeats; a long one looks for new ones."""
     return settings(
         max_examples=count * SCALE,
         derandomize=SCALE == 1,
         deadline=None,
-        suppress_health_check=[HealthCheck.too_slow],  # a busy machine is no fault of the problem
+        # A busy machine is no fault of the problem.
+        suppress_health_check=[HealthCheck.too_slow, *allowed],
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-import faulty
+import faults
 from experiments import evaluate, systems
 from experiments.cells import Cell
 from experiments.environments import PEERS, python_of
@@ -135,10 +135,10 @@ def peers_python():
 
 @pytest.mark.parametrize("system", systems.OF_PEERS)
 def test_our_tree_predicts_what_the_peer_predicts(system):
-    variables = os.environ | {"PYTHONPATH": str(faulty.HERE.parent)}
+    variables = os.environ | {"PYTHONPATH": str(faults.HERE.parent)}
     done = subprocess.run(
         [peers_python(), "tests/peer_check.py", system, "tic-tac-toe"],
-        cwd=faulty.HERE.parent,
+        cwd=faults.HERE.parent,
         env=variables,
         capture_output=True,
         text=True,
@@ -161,7 +161,7 @@ def test_peers_answer_from_their_own_environment():
     sandbox = Sandbox()
     try:
         for system in systems.OF_PEERS:
-            cell = Cell("speed", system, PARAMS[system], faulty.DATA, None, 2.0)
+            cell = Cell("speed", system, PARAMS[system], faults.DATA, None, 2.0)
             row = sandbox.run(cell)
             if row.outcome == "missing":
                 pytest.skip(row.reason)

@@ -16,7 +16,7 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 
@@ -27,6 +27,7 @@ from maptree.export.names import c_names
 from maptree.export.plain_tree import PlainTree
 from maptree.export.sql import output_names
 from maptree.export.sql_dialects import exact_quotient
+from problems import examples
 from tables import as_objects, random_tree, tables
 
 pytestmark = pytest.mark.filterwarnings("ignore::maptree.IdentifierWarning")
@@ -52,7 +53,7 @@ def rows_alike(model, train, other):
     return [row for row in other if {type(value) for value in row.values()} <= types]
 
 
-@settings(max_examples=100, deadline=None)
+@examples(20)
 @given(tables(n_tables=2), st.integers(0, 2**32 - 1))
 def test_python_source_of_any_table(drawn, seed):
     train, other = drawn
@@ -64,7 +65,7 @@ def test_python_source_of_any_table(drawn, seed):
         assert [module["leaf"](row) for row in rows] == leaves.tolist()
 
 
-@settings(max_examples=100, deadline=None)
+@examples(20)
 @given(tables(n_tables=2), st.integers(0, 2**32 - 1))
 def test_sqlite_of_any_table(drawn, seed):
     """Texts cannot hold NUL or halves of surrogates there, nor numbers be beyond 64 bits."""
@@ -106,7 +107,7 @@ def sqlite_value(value):
     return value.isoformat() if isinstance(value, (dt.date, dt.time)) else value
 
 
-@settings(max_examples=200, deadline=None)
+@examples(40)
 @given(st.integers(0, 2**64 - 1) | st.floats(0, 1).map(lambda p: bits(p)))
 def test_sqlite_computes_exactly_the_float(pattern):
     value = struct.unpack("d", struct.pack("Q", pattern))[0]

@@ -16,7 +16,7 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
@@ -24,6 +24,7 @@ import maptree
 from maptree import BinaryEncoder, HeldOutScores, MAPTreeClassifier, load_model, save_model
 from maptree.model_file import strict_json
 from maptree.model_file.loading import read_model
+from problems import examples
 from samples import classifier, noisy
 from tables import as_objects, tables
 
@@ -76,9 +77,7 @@ labels = st.one_of(
 
 
 @quiet
-@settings(
-    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@examples(24, HealthCheck.function_scoped_fixture)
 @given(tables(), labels, st.sampled_from(["auto", "few"]), st.randoms())
 def test_the_round_trip_is_exact(tmp_path, drawn, names, how, random):
     (rows,) = drawn
@@ -528,7 +527,7 @@ def use(model):
         assert math.isfinite(model.feature_importances_.sum())
 
 
-@settings(max_examples=400, deadline=None)
+@examples(80)
 @given(st.data())
 def test_any_edit_of_a_value_is_read_or_refused(good, data):
     """Whatever a part is replaced by: a model that predicts or a ValueError, nothing else."""
@@ -549,7 +548,7 @@ def test_any_edit_of_a_value_is_read_or_refused(good, data):
     use(model)
 
 
-@settings(max_examples=400, deadline=None)
+@examples(80)
 @given(st.data())
 def test_any_edit_of_the_text_is_read_or_refused(good, data):
     content = bytearray(good[1].encode())

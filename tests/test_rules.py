@@ -8,12 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from maptree import BinaryEncoder, MAPTreeClassifier
 from maptree.encoding.wording import TestWords
 from maptree.text import TreeText
+from problems import examples
 from rule_reader import NUMBER, TEXT, holds
 from samples import classifier
 from tables import KINDS, as_objects, random_tree, tables
@@ -34,7 +35,7 @@ def rules_by_leaf(tree, words):
     return dict(zip(order, rules, strict=True))
 
 
-@settings(max_examples=250, deadline=None)
+@examples(50)
 @given(tables(n_tables=2), st.integers(0, 2**32 - 1), st.booleans())
 def test_a_rule_holds_for_the_rows_of_its_leaf(drawn, seed, labelled):
     train, other = drawn
@@ -82,7 +83,7 @@ def paths(tree):
     return found
 
 
-@settings(max_examples=60, deadline=None)
+@examples(20)
 @given(tables(max_rows=40), st.integers(0, 2**32 - 1))
 def test_rules_of_a_fitted_classifier(drawn, seed):
     (rows,) = drawn
@@ -119,7 +120,7 @@ WORDS = [
 ]
 
 
-@settings(max_examples=150, deadline=None)
+@examples(30)
 @given(tables(), st.lists(st.lists(st.sampled_from(WORDS), max_size=5), min_size=4, max_size=4))
 def test_a_rule_can_be_read_whatever_the_names(drawn, words):
     (rows,) = drawn

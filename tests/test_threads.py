@@ -36,7 +36,7 @@ def noise():
 # The same optimum
 
 
-@seeds(5)
+@seeds(1)
 @every_kind
 def test_threads_prove_the_same(kind, seed):
     problem = generate(kind, seed)
@@ -114,7 +114,7 @@ def test_the_proved_depth_only_grows(n_jobs):
     assert depths[-1] >= 2
 
 
-@seeds(3)
+@seeds(1)
 @every_kind
 def test_the_proved_depth_is_proved(kind, seed):
     problem = generate(kind, seed)
