@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import signal
 import sys
 import threading
@@ -26,10 +27,10 @@ class Clock:
     def __init__(self, step: float = 0.0, runs: Callable[[], object] = lambda: True) -> None:
         self.now = 1000.0
         self.step = step
-        self._runs = runs
+        self.runs = runs
 
     def __call__(self) -> float:
-        if self.step and self._runs():
+        if self.step and self.runs():
             self.now += self.step
         return self.now
 
@@ -84,23 +85,25 @@ def press_ctrl_c(*_: object) -> None:
 
 
 @contextlib.contextmanager
-def ctrl_c_inside(*functions: str) -> Iterator[None]:
-    """Press Ctrl-C when one of these functions of the core works; none: let it be heard.
+def ctrl_c_inside(*functions: str, call: int = 1) -> Iterator[None]:
+    """Press Ctrl-C when one of these functions of the core works, at this call of them.
 
     The thread that presses waits for the interpreter's lock, which only the core lets go of.
     """
     entered = threading.Event()
+    calls = itertools.count(1)
 
     def press() -> None:
         entered.wait()
         press_ctrl_c()
 
     def entering(function: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*arguments: Any, **named: Any) -> Any:
-            entered.set()
+        def enter(*arguments: Any, **named: Any) -> Any:
+            if next(calls) == call:
+                entered.set()
             return function(*arguments, **named)
 
-        return call
+        return enter
 
     real = {name: getattr(_core, name) for name in functions}
     handler = signal.signal(signal.SIGINT, signal.default_int_handler)

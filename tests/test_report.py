@@ -23,6 +23,7 @@ from maptree import MAPTreeClassifier, write_report
 from maptree.drawing.tree_view import view_tree
 from maptree.report.held_out import class_numbers, hold_out
 from pictured import HOSTILE, pictured
+from samples import classifier
 
 
 class Outline(HTMLParser):
@@ -185,7 +186,7 @@ def halves():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(600, 3))
     y = np.digitize(X[:, 0] + 0.5 * rng.normal(size=600), [-0.6, 0.6])
-    return MAPTreeClassifier(time_limit=2).fit(X[:300], y[:300]), X[300:], y[300:]
+    return classifier().fit(X[:300], y[:300]), X[300:], y[300:]
 
 
 def compare(model, X, y):

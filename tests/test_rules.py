@@ -165,7 +165,7 @@ def test_the_example_of_the_documentation():
     y = np.where((age > 45) & (age <= 60) & (colour == "red"), "yes", "no")
     age[rng.random(400) < 0.1] = np.nan
     X = np.column_stack([age.astype(object), colour])
-    model = MAPTreeClassifier(time_limit=2).fit(X, y)
+    model = classifier().fit(X, y)
     rules = model.rules(["age", "colour"])
     yes = [rule for rule in rules if "->  yes" in rule]
     assert any(" < age <= " in rule and "colour = red" in rule for rule in yes)
