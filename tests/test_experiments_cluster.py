@@ -10,15 +10,19 @@ import sys
 from contextlib import ExitStack
 
 import pytest
-from distributed import Client
 
 import faults
 from control import HANGS, wait_until
-from experiments.cluster import check_workers, rows_from_cluster
 from experiments.run import missing, run
 from experiments.store import Store
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+Client = pytest.importorskip("distributed", reason="left to make test-all").Client
+from experiments.cluster import check_workers, rows_from_cluster  # noqa: E402 (needs it)
+
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX"),
+]
 
 
 class Cluster:

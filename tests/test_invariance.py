@@ -100,6 +100,7 @@ def test_any_switches(kind: str, seed: int, tally: Counter[str]) -> None:
     check_optimal(problem, solve(problem, without(*off, **constraints)), **constraints)
 
 
+@pytest.mark.cases
 @pytest.mark.parametrize("kernel", _core.kernels())
 def test_kernels(kernel: str, tally: Counter[str]) -> None:
     """Counting bits another way changes nothing, to the last expansion."""
