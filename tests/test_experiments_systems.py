@@ -11,6 +11,7 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 import faults
+from control import HANGS
 from experiments import evaluate, systems
 from experiments.cells import Cell
 from experiments.environments import PEERS, python_of
@@ -142,7 +143,7 @@ def test_our_tree_predicts_what_the_peer_predicts(system):
         env=variables,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=HANGS,
         check=False,
     )
     if "ModuleNotFoundError" in done.stderr:

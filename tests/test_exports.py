@@ -20,13 +20,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 
-from made_up_models import HOSTILE, asking, category, model_of, number
 from maptree import BinaryEncoder, MAPTreeClassifier, Tree
 from maptree.encoding.schema import Column
 from maptree.export.names import c_names
 from maptree.export.plain_tree import PlainTree
 from maptree.export.sql import output_names
 from maptree.export.sql_dialects import exact_quotient
+from models import HOSTILE_NAMES, asking, category, model_of, number
 from problems import examples
 from tables import as_objects, random_tree, tables
 
@@ -124,7 +124,7 @@ def bits(value):
 # Names
 
 
-@pytest.mark.parametrize("name", HOSTILE, ids=lambda name: repr(name[:20]))
+@pytest.mark.parametrize("name", HOSTILE_NAMES, ids=lambda name: repr(name[:20]))
 def test_hostile_names_of_columns_and_labels_stay_data(name):
     model = asking(number(1.5, name=name), category(name, "other", name="other"))
     model.classes_ = np.array(["fine", name])

@@ -14,7 +14,7 @@ import maptree
 from maptree import MAPTreeClassifier, MCMCTreeClassifier, plot_search, plot_tree
 from maptree.drawing.tree_view import view_tree
 from maptree.plot.tree_plot import _Drawing
-from pictured import HOSTILE, pictured
+from models import HOSTILE_TEXTS, pictured
 
 
 @pytest.fixture(autouse=True)
@@ -34,9 +34,11 @@ def boxes(paths):
 
 
 @pytest.mark.parametrize("n_leaves", [1, 2, 3, 30, 120])
-@pytest.mark.parametrize("names", [None, HOSTILE], ids=["plain", "hostile"])
+@pytest.mark.parametrize("names", [None, HOSTILE_TEXTS], ids=["plain", "hostile"])
 def test_text_stays_in_its_box_and_boxes_apart(n_leaves, names):
-    view = view_tree(pictured(n_leaves, names, labels=HOSTILE[:3] if names else ("no", "yes")))
+    view = view_tree(
+        pictured(n_leaves, names, labels=HOSTILE_TEXTS[:3] if names else ("no", "yes"))
+    )
     drawing = _Drawing(view, view.place())
     placed = boxes(drawing.boxes)
     assert len(placed) == 2 * n_leaves - 1
@@ -66,7 +68,7 @@ def test_text_is_of_a_size_that_can_be_read():
 
 @pytest.mark.parametrize("kind", ["svg", "png", "pdf"])
 def test_files(kind):
-    ax = plot_tree(pictured(4, HOSTILE, HOSTILE[:5]))
+    ax = plot_tree(pictured(4, HOSTILE_TEXTS, HOSTILE_TEXTS[:5]))
     start = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}[kind]
     assert saved(ax, kind).startswith(start)
 

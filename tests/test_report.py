@@ -22,7 +22,7 @@ from sklearn.utils import estimator_html_repr
 from maptree import MAPTreeClassifier, write_report
 from maptree.drawing.tree_view import view_tree
 from maptree.report.held_out import class_numbers, hold_out
-from pictured import HOSTILE, pictured
+from models import HOSTILE_TEXTS, pictured
 from samples import classifier
 
 
@@ -74,8 +74,8 @@ def plain():
 
 
 def test_hostile_names_and_labels_stay_text(plain):
-    model = pictured(12, HOSTILE, HOSTILE[:3])
-    page = model.to_html(title=HOSTILE[1])
+    model = pictured(12, HOSTILE_TEXTS, HOSTILE_TEXTS[:3])
+    page = model.to_html(title=HOSTILE_TEXTS[1])
     outline = Outline(page)
     # Names in full are listed below the rest; apart from that no element or attribute is new.
     plainly = {(tag, frozenset()) for tag in ("section", "h2", "dl", "dt", "dd")}
@@ -85,7 +85,7 @@ def test_hostile_names_and_labels_stay_text(plain):
     assert page.count("<script") == 2
     assert "\u202e" not in page
     assert "x" * 1000 not in page
-    assert page_data(page)["classes"] == sorted(HOSTILE[:3])
+    assert page_data(page)["classes"] == sorted(HOSTILE_TEXTS[:3])
     page.encode("utf-8")  # no surrogates
 
 
@@ -266,7 +266,7 @@ def test_rows_that_do_not_fit(halves):
 
 
 def test_a_notebook_shows_the_tree():
-    model = pictured(5, HOSTILE, HOSTILE[:2])
+    model = pictured(5, HOSTILE_TEXTS, HOSTILE_TEXTS[:2])
     html = model._repr_html_()
     outline = Outline(html)
     assert {"svg", "style"} <= {tag for tag, _ in outline.elements}
@@ -307,7 +307,7 @@ def test_the_bundle_has_text_too():
     assert "x0 = 1: class 1 0.82" in bundle["text/plain"]
     assert model.export_text() in bundle["text/plain"]
     assert bundle["text/html"] == model._repr_html_()
-    long = pictured(3, HOSTILE, HOSTILE[:7])._repr_mimebundle_()["text/plain"]
+    long = pictured(3, HOSTILE_TEXTS, HOSTILE_TEXTS[:7])._repr_mimebundle_()["text/plain"]
     assert max(map(len, long.splitlines())) < 2000
     try:
         set_config(display="text")

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from made_up_models import asking, number
 from maptree import MAPTreeClassifier
 from maptree.export.encoded_inputs import encoded_inputs
 from mixed_table import whole
+from models import asking, number
 
 MISSING = "\N{EMPTY SET}"
 

@@ -1,4 +1,4 @@
-"""Fitted classifiers with trees made to be looked at: of any size, with any names and labels."""
+"""Classifiers with trees that were not searched for, and names that are hard to write or show."""
 
 from __future__ import annotations
 
@@ -7,9 +7,30 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from maptree import MAPTreeClassifier, Tree
+from maptree import BinaryEncoder, MAPTreeClassifier, Tree
+from maptree.encoding.schema import Column
 
-HOSTILE = [
+# In source code and queries.
+HOSTILE_NAMES = [
+    'a"b',
+    "it's",
+    "x; DROP TABLE data; --",
+    "line\nbreak",
+    "*/ int x; /*",
+    "</script>",
+    "back\\slash",
+    "%s %d %%",
+    "$$ $1 :name ?",
+    "名前 ✓ \u202e",
+    "select",
+    "int",
+    "__proto__",
+    " ",
+    "x" * 10_000,
+]
+
+# On a page, in a picture.
+HOSTILE_TEXTS = [
     "<script>alert(1)</script>",
     "</script><img src=x onerror=alert(1)>",
     "\"quotes\" and 'quotes' & ]]> -->",
@@ -22,6 +43,37 @@ HOSTILE = [
     "{{7*7}} ${7*7} %s",
     "lone \ud800 surrogate",
 ]
+
+
+def model_of(schema, tree, classes=("a", "b")):
+    """A classifier with a given tree, as if it had been fitted."""
+    model = MAPTreeClassifier()
+    model.encoder_ = BinaryEncoder()
+    model.encoder_.schema_ = tuple(schema)
+    model.encoder_.passthrough_ = False
+    model.encoder_.n_features_in_ = len(schema)
+    model.tree_, model.classes_ = tree, np.array(classes)
+    model.rho_, model.n_features_in_ = np.full(len(classes), 2.5), len(schema)
+    model.feature_names_in_ = np.array([column.name for column in schema], dtype=object)
+    return model
+
+
+def asking(*columns):
+    """A classifier whose tree is a chain of all tests of some columns."""
+    n = sum(len(column.tests) for column in columns)
+    feature = [-1 if i % 2 or i == 2 * n else i // 2 for i in range(2 * n + 1)]
+    right = [i + 1 if f >= 0 else -1 for i, f in enumerate(feature)]
+    left = [i + 2 if f >= 0 else -1 for i, f in enumerate(feature)]
+    counts = [[i, 2 * n - i] for i in range(2 * n + 1)]
+    return model_of(columns, Tree(feature, left, right, counts))
+
+
+def number(*thresholds, name="x", dtype="float64", **more):
+    return Column(name, "number", dtype, thresholds=thresholds, **more)
+
+
+def category(*categories, name="x"):
+    return Column(name, "category", "str", categories=categories)
 
 
 def chain(n_leaves: int, n_classes: int = 2) -> Tree:
