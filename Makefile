@@ -2,13 +2,17 @@
 # make and a C++20 compiler. Running a target again rebuilds only what changed.
 #
 #   make demo    fit a real data set to the proved optimum and print the tree
-#   make test    all tests: C++ under sanitizers, then Python; test-core and test-threads: parts of it
+#   make test    the tests of C++ and Python: what to run before a commit (6 minutes with all that it
+#                installs and builds); test-core-fast: those of C++ alone
+#   make test-all      what it leaves out: C++ under sanitizers (test-core, test-threads) with a fuzz, five
+#                times the random cases, runs on a cluster, and
 #   make test-system   the report in a browser, the exports in the systems that they are for: installs
 #                Chromium, PostgreSQL, node, a C compiler, Graphviz and LaTeX where the user is root;
 #                a test that skips fails
 #   make lint    ruff, mypy, clang-format       make format   apply them
 #   make fuzz    random problems until one fails (Ctrl-C stops)
 #   make bench   measure on the sets in $MAPTREE_DATA, ARGS="--limit 10" (bench/README.md)
+#   make bench-limits  what limits of time and memory are kept to, how soon the command answers
 #   make paper   the paper's experiments on all systems, figures and report in build/paper
 #                (experiments/README.md); BUDGET=minute (speed by runs of 60 s) or BUDGET=full (days),
 #                FAMILY=speed SETS="vote lymph" JOBS=4 DASK=tcp://...
@@ -35,15 +39,19 @@ FAMILY ?= all
 BUDGET ?= quick
 RESULTS ?= build/paper
 
-.PHONY: demo test test-core test-threads test-system lint format fuzz dist bench paper peers gallery clean
+.PHONY: demo test test-all test-core test-core-fast test-threads test-system lint format fuzz dist
+.PHONY: bench bench-limits paper peers gallery clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built
 	$(BIN)/maptree demo
 
-test: test-core test-threads $(VENV)/.built $(VENV)/.test
-	$(BIN)/python -m pytest -m "not alone and not system" -n auto --dist worksteal
-	$(BIN)/python -m pytest -m alone
+test: test-core-fast $(VENV)/.built $(VENV)/.test
+	$(BIN)/python -m pytest -m "not long and not system" -n auto --dist worksteal
+
+test-all: test-core test-threads $(VENV)/.built $(VENV)/.test $(VENV)/.cluster
+	MAPTREE_CASES=5 $(BIN)/python -m pytest -m "(long or cases) and not system" -n auto --dist worksteal
+	$(MAKE) test-system
 
 test-system: $(VENV)/.built $(VENV)/.test $(VENV)/.system
 	MAPTREE_SYSTEM=1 MAPTREE_NODE=build/node $(BIN)/python -m pytest tests/system
@@ -70,8 +78,12 @@ $(VENV)/.system: $(VENV)/.build tests/system/install.sh pyproject.toml
 	sh tests/system/install.sh build/node
 	touch $@
 
-$(VENV)/.experiments: $(VENV)/.build pyproject.toml
+$(VENV)/.experiments: $(VENV)/.build $(VENV)/.cluster pyproject.toml
 	$(PIP_INSTALL) $(call GROUP,experiments)
+	touch $@
+
+$(VENV)/.cluster: $(VENV)/.build pyproject.toml
+	$(PIP_INSTALL) $(call GROUP,cluster)
 	touch $@
 
 $(VENV)/.gallery: $(VENV)/.build pyproject.toml
@@ -83,18 +95,23 @@ $(VENV)/.lint: $(VENV)/.build pyproject.toml
 	$(PIP_INSTALL) $(call GROUP,lint)
 	touch $@
 
-# A debug build under AddressSanitizer and UndefinedBehaviorSanitizer: the C++ tests, the kept
-# traces, and a short fuzz.
-# ThreadSanitizer cannot be had together with them: a build of its own, for the tests with threads.
+# Debug builds with the C++ tests and the fuzzer: plain for every day, and under AddressSanitizer and
+# UndefinedBehaviorSanitizer. ThreadSanitizer cannot be had together with them: a build of its own,
+# for the tests with threads.
+build/plain/.built: SANITIZE = OFF
 build/debug/.built: SANITIZE = ON
 build/threads/.built: SANITIZE = thread
-build/debug/.built build/threads/.built: build/%/.built: $(VENV)/.build $(CXX_FILES) CMakeLists.txt
+build/plain/.built build/debug/.built build/threads/.built: build/%/.built: $(VENV)/.build $(CXX_FILES) CMakeLists.txt
 	$(CMAKE) -S . -B build/$* -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
 	  -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1" -DMAPTREE_PYTHON=OFF \
 	  -DMAPTREE_TESTS=ON -DMAPTREE_SANITIZE=$(SANITIZE) -DMAPTREE_WERROR=ON > build-$*.log 2>&1 \
 	  && $(CMAKE) --build build/$* >> build-$*.log 2>&1 || (cat build-$*.log; rm build-$*.log; exit 1)
 	rm build-$*.log
 	touch $@
+
+test-core-fast: build/plain/.built
+	build/plain/core_test tests/traces
+	build/plain/fuzz --cases 300 --traces tests/traces
 
 test-core: build/debug/.built
 	build/debug/core_test tests/traces
@@ -127,6 +144,9 @@ dist: $(VENV)/.build
 
 bench: $(VENV)/.built
 	$(BIN)/python bench/bench.py $(ARGS)
+
+bench-limits: $(VENV)/.built
+	$(BIN)/python bench/limits.py $(ARGS)
 
 paper: OPTIONS = --results $(RESULTS) --budget $(BUDGET) $(if $(SETS),--sets $(SETS))
 paper: $(VENV)/.built $(VENV)/.experiments peers

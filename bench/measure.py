@@ -75,7 +75,7 @@ def fit(X: Any, y: Any, settings: Settings) -> dict[str, Any]:
     # What is loaded late is loaded now: it is not part of the search, in time or memory.
     MAPTreeClassifier().fit([[0], [1]] * 4, [0, 1] * 4)
     model = MAPTreeClassifier(**given)
-    before = _start_of_peak()
+    before = start_of_peak()
     wall, cpu = time.perf_counter(), time.process_time()
     model.fit(X, y)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
@@ -109,7 +109,7 @@ def fit(X: Any, y: Any, settings: Settings) -> dict[str, Any]:
     }
 
 
-def _start_of_peak() -> int | None:
+def start_of_peak() -> int | None:
     """Let the system's record of the peak start from here; return the resident bytes."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)  # so that memory freed earlier does not hide growth

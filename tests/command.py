@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from control import HANGS
 from maptree.cli.app import run
 
 COMMAND = [sys.executable, "-m", "maptree"]
@@ -35,7 +36,8 @@ def call(capsys: Any, *arguments: object) -> Told:
 
 def start(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
     """Run a command as a program of its own, without a terminal."""
-    options = {"capture_output": True, "text": True, "timeout": 120} | options
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    options = pipes | {"timeout": HANGS} | options
     return subprocess.run([*COMMAND, *map(str, arguments)], **options)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +17,7 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")
 import numpy as np
 
 # Their assertions explain themselves like those of the tests.
-pytest.register_assert_rewrite("checks", "measured")
+pytest.register_assert_rewrite("checks", "control")
 
 TALLY = pytest.StashKey[Counter[str]]()
 
@@ -58,6 +59,41 @@ def fitted(here: Path, capsys: pytest.CaptureFixture[str]) -> Path:
 
     assert call(capsys, "fit", "people.csv", "-t", "buys", *QUICK).code == 0
     return here
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The time that Python code reads: it passes when the test turns the clock."""
+    from control import Clock
+
+    clock = Clock()
+    for name in ("perf_counter", "monotonic"):
+        monkeypatch.setattr(time, name, clock)
+    return clock
+
+
+@pytest.fixture
+def core_seconds(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
+    """The seconds that the core is given by a fit: for the table, and for its work.
+
+    Those that are left are any number to the core, whose clock is not turned.
+    """
+    from maptree import _core
+
+    given: dict[str, float] = {}
+
+    def spy(name: str) -> None:
+        real = getattr(_core, name)
+
+        def make(*arguments: Any, seconds: float = np.inf, **named: Any) -> Any:
+            given[name] = seconds
+            return real(*arguments, seconds=np.inf if seconds > 0 else seconds, **named)
+
+        monkeypatch.setattr(_core, name, make)
+
+    spy("Dataset")
+    spy("Limits")
+    return given
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 Matrix = npt.NDArray[np.uint8]
 Vector = npt.NDArray[np.int64]
+Test = TypeVar("Test", bound=Callable[..., None])
 
 SCALE = int(os.environ.get("MAPTREE_CASES", "1"))
 """How many times the usual number of random cases to run."""
@@ -28,19 +29,22 @@ BLOCK_SIZES = (1, 63, 64, 65, 127, 128, 129)
 """Numbers of rows around the ends of 64-bit words."""
 
 
-def examples(count: int) -> settings:
+def examples(count: int, *allowed: HealthCheck) -> Callable[[Test], Test]:
     """How many examples Hypothesis tries. A usual run repeats; a long one looks for new ones."""
-    return settings(
+    chosen = settings(
         max_examples=count * SCALE,
         derandomize=SCALE == 1,
         deadline=None,
-        suppress_health_check=[HealthCheck.too_slow],  # a busy machine is no fault of the problem
+        # A busy machine is no fault of the problem.
+        suppress_health_check=[HealthCheck.too_slow, *allowed],
     )
+    return lambda test: pytest.mark.cases(chosen(test))
 
 
-def seeds(count: int) -> pytest.MarkDecorator:
+def seeds(count: int) -> Callable[[Test], Test]:
     """Run a test with so many seeds."""
-    return pytest.mark.parametrize("seed", range(count * SCALE))
+    seed = pytest.mark.parametrize("seed", range(count * SCALE))
+    return lambda test: pytest.mark.cases(seed(test))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

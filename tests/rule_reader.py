@@ -93,7 +93,7 @@ def ordered(*categories: str) -> Kind:
 
 def holds(rule: str, row: Mapping[str, Any], kinds: Mapping[str, Kind]) -> bool:
     """Tell whether the condition of a rule holds for a row; what is missing is None."""
-    condition = rule.split("  ->  ")[0]
+    condition = _split(rule, "  ->  ")[0]
     if condition == "always":
         return True
     parts = _split(condition, " and ")

@@ -32,15 +32,3 @@ def hard(n_rows=500, n_columns=80, seed=0):
     """Labels that follow nothing: no search ends on this within a test's time."""
     rng = np.random.default_rng(seed)
     return rng.integers(0, 2, (n_rows, n_columns)), rng.integers(0, 2, n_rows)
-
-
-# The start of a script that fits it in a process of its own. A program started in the background
-# ignores SIGINT, and so would what it starts.
-HARD = """
-import json, signal, sys, warnings
-signal.signal(signal.SIGINT, signal.default_int_handler)
-import numpy as np
-from maptree import MAPTreeClassifier, MCMCTreeClassifier
-rng = np.random.default_rng(0)
-X, y = rng.integers(0, 2, (500, 80)), rng.integers(0, 2, 500)
-"""

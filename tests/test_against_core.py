@@ -37,7 +37,7 @@ ROUNDING = 1e-8
 # The optimum
 
 
-@seeds(150)
+@seeds(30)
 @every_kind
 def test_optimum(kind: str, seed: int, tally: Counter[str]) -> None:
     tally[f"optimum: {kind}"] += 1
@@ -45,7 +45,7 @@ def test_optimum(kind: str, seed: int, tally: Counter[str]) -> None:
     check_optimal(problem, solve(problem))
 
 
-@seeds(8)
+@seeds(2)
 @every_kind
 def test_optimum_of_larger_problems(kind: str, seed: int, tally: Counter[str]) -> None:
     tally[f"optimum, larger: {kind}"] += 1
@@ -53,7 +53,7 @@ def test_optimum_of_larger_problems(kind: str, seed: int, tally: Counter[str]) -
     check_optimal(problem, solve(problem))
 
 
-@seeds(4)
+@seeds(1)
 @pytest.mark.parametrize("n_rows", BLOCK_SIZES)
 def test_optimum_at_word_ends(n_rows: int, seed: int, tally: Counter[str]) -> None:
     tally["optimum: rows around the ends of words"] += 1
@@ -62,7 +62,7 @@ def test_optimum_at_word_ends(n_rows: int, seed: int, tally: Counter[str]) -> No
     check_optimal(problem, solve(problem, without("fold_rows")))
 
 
-@seeds(5)
+@seeds(1)
 @every_kind
 @pytest.mark.parametrize("constraints", CONSTRAINTS, ids=str)
 def test_constrained_optimum(
@@ -80,7 +80,7 @@ def test_lone_leaf_may_be_lighter_than_min_samples_leaf() -> None:
     assert result.status == "optimal"
 
 
-@examples(300)
+@examples(60)
 @given(problem=problems(max_weight=3), data=st.data())
 def test_optimum_of_any_problem_with_any_options(
     problem: Problem, data: st.DataObject, tally: Counter[str]
@@ -116,7 +116,7 @@ def test_traps() -> None:
         assert result.upper == pytest.approx(cost, abs=0.005)
 
 
-@seeds(100)
+@seeds(20)
 def test_collisions(seed: int, tally: Counter[str]) -> None:
     """Row sets that differ by rows 63 and 127 are two sets; see problems.collision_problem."""
     tally["collisions"] += 1
@@ -137,7 +137,7 @@ def budgets(expansions: int) -> Iterator[int]:
     yield expansions
 
 
-@seeds(6)
+@seeds(2)
 @every_kind
 def test_every_stop(kind: str, seed: int, tally: Counter[str]) -> None:
     """Bounds enclose the optimum, and more work never makes a bound or a tree worse."""
@@ -147,7 +147,7 @@ def test_every_stop(kind: str, seed: int, tally: Counter[str]) -> None:
             check_stops(problem, options, tally)
 
 
-@seeds(2)
+@seeds(1)
 @every_kind
 @pytest.mark.parametrize("switch", SWITCHES)
 def test_every_stop_without(kind: str, seed: int, switch: str, tally: Counter[str]) -> None:
@@ -173,7 +173,7 @@ def check_stops(problem: Problem, options: _core.Options, tally: Counter[str]) -
     assert signature(last) == signature(whole), str(problem)
 
 
-@seeds(3)
+@seeds(1)
 @every_kind
 @pytest.mark.parametrize("constraints", CONSTRAINTS, ids=str)
 def test_every_constrained_stop(
@@ -186,7 +186,7 @@ def test_every_constrained_stop(
         check(problem, solve(problem, options, max_expansions=budget), **constraints)
 
 
-@seeds(5)
+@seeds(1)
 @every_kind
 def test_a_greedy_start_never_hurts(kind: str, seed: int, tally: Counter[str]) -> None:
     problem = case(kind, seed, n_rows=60, n_features=6)
@@ -210,7 +210,7 @@ def test_a_greedy_start_is_better_than_a_leaf() -> None:
 # The paper's algorithms
 
 
-@seeds(25)
+@seeds(5)
 @every_kind
 def test_paper_mode(kind: str, seed: int, tally: Counter[str]) -> None:
     """The same bounds after every expansion, and as many of them, as the transcription."""
@@ -218,14 +218,14 @@ def test_paper_mode(kind: str, seed: int, tally: Counter[str]) -> None:
     check_paper_mode(case(kind, seed))
 
 
-@examples(100)
+@examples(20)
 @given(problem=problems(max_weight=2))
 def test_paper_mode_on_any_problem(problem: Problem, tally: Counter[str]) -> None:
     tally["paper mode: hypothesis"] += 1
     check_paper_mode(problem)
 
 
-@seeds(2)
+@seeds(1)
 @pytest.mark.parametrize("n_rows", BLOCK_SIZES)
 def test_paper_mode_at_word_ends(n_rows: int, seed: int, tally: Counter[str]) -> None:
     tally["paper mode: rows around the ends of words"] += 1
@@ -261,7 +261,7 @@ def test_paper_mode_is_all_switches_off() -> None:
     assert all(getattr(_core.Options(), switch) for switch in SWITCHES)
 
 
-@seeds(5)
+@seeds(1)
 @every_kind
 def test_constrained_paper_mode(kind: str, seed: int, tally: Counter[str]) -> None:
     tally["paper mode, constrained"] += 1

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from command import people, write_text
@@ -20,6 +20,7 @@ from maptree.cli.header import MISSING, Dialect
 from maptree.cli.mistakes import Refusal
 from maptree.cli.text_columns import as_fitted, infer
 from maptree.schema.columns import Column
+from problems import examples
 
 
 def typed(*values, **options):
@@ -71,20 +72,20 @@ def test_decimal_commas():
     assert typed("a,5", "b", decimal=",").to_pylist() == ["a,5", "b"]
 
 
-@settings(max_examples=200, deadline=None)
+@examples(40)
 @given(st.lists(st.none() | st.integers(-(2**63), 2**63 - 1), min_size=1))
 def test_whole_numbers_come_back(numbers):
     texts = [None if number is None else str(number) for number in numbers]
     assert typed(*texts).to_pylist() == numbers
 
 
-@settings(max_examples=200, deadline=None)
+@examples(40)
 @given(st.lists(st.floats(allow_nan=False), min_size=1))
 def test_floats_come_back(numbers):
     assert typed(*map(repr, numbers)).to_pylist() == numbers
 
 
-@settings(max_examples=200, deadline=None)
+@examples(40)
 @given(st.lists(st.text(max_size=6), min_size=1))
 def test_any_text_is_read_as_something(texts):
     column = typed(*texts)
@@ -197,7 +198,7 @@ def test_a_number_does_not_depend_on_the_other_rows():
     assert fitted(far, "1", "inf") == [1.0, np.inf]
 
 
-@settings(max_examples=100, deadline=None)
+@examples(20)
 @given(
     st.lists(st.integers(-(2**70), 2**70).map(str) | st.sampled_from(["inf", "-inf"]), min_size=1),
     st.integers(-(2**61), 2**61),

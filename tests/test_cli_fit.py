@@ -71,13 +71,13 @@ def test_parameters_reach_the_classifier(here, capsys):
     options = "--alpha .9 --beta 1 --rho 1,2 --max-depth 2 --min-samples-leaf 5 --jobs 2"
     told = call(
         capsys, "fit", "people.csv", "-t", "buys", *options.split(), "--memory-limit", "1GiB",
-        "--time-limit", "2", "-m", "other.json",
+        "--time-limit", "900", "--max-expansions", "40", "-m", "other.json",
     )  # fmt: skip
     assert told.code == 0
     model = load_model("other.json")
     expected = {
         "alpha": 0.9, "beta": 1.0, "rho": [1.0, 2.0], "max_depth": 2, "min_samples_leaf": 5,
-        "n_jobs": 2, "memory_limit": "1GiB", "time_limit": 2.0, "max_expansions": None,
+        "n_jobs": 2, "memory_limit": "1GiB", "time_limit": 900.0, "max_expansions": 40,
     }  # fmt: skip
     assert {name: model.get_params()[name] for name in expected} == expected
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from command import COMMAND, QUICK, environment, people, start, widest, write_text
-from maptree import load_model
+from command import COMMAND, QUICK, call, environment, people, start, widest, write_text
+from control import HANGS, ctrl_c_inside
+from maptree import _core, load_model
 
 unix = pytest.mark.skipif(os.name == "nt", reason="no such terminals and signals")
 
@@ -50,25 +51,34 @@ def test_pipes(here):
     assert len(told.stdout.splitlines()) == 201
 
 
-def test_standard_input_that_is_compressed(here):
+@pytest.fixture
+def given(monkeypatch):
+    """Bytes on standard input."""
+
+    def give(content):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+
+    return give
+
+
+def test_standard_input_that_is_compressed(here, given, capsys):
     content = gzip.compress((here / "people.csv").read_bytes())
     for kind in ("csv", "jsonl", "parquet"):
-        told = start("fit", "-", "-t", "buys", "--format", kind, input=content, text=False)
-        assert told.returncode == 1
-        assert b"gunzip -c FILE | maptree" in b" ".join(told.stderr.split())
+        given(content)
+        told = call(capsys, "fit", "-", "-t", "buys", "--format", kind)
+        assert told.code == 1
+        assert "gunzip -c FILE | maptree" in " ".join(told.err.split())
 
 
-def test_the_default_model_of_standard_input(here):
-    told = start("fit", "-", "-t", "buys", *QUICK, input=(here / "people.csv").read_text())
-    assert told.returncode == 0
+def test_the_default_model_of_standard_input(here, given, capsys):
+    given((here / "people.csv").read_bytes())
+    assert call(capsys, "fit", "-", "-t", "buys", *QUICK).code == 0
     assert load_model("model.json").training_.target == "buys"
 
 
 @unix
-def test_a_reader_that_goes_away(here):
-    assert start("fit", "people.csv", "-t", "buys", *QUICK).returncode == 0
-    frame = people(20_000)
-    write_text(frame, here / "many.csv")
+def test_a_reader_that_goes_away(fitted):
+    write_text(people(20_000), fitted / "many.csv")
     for lines in (1, 5000):
         child = subprocess.Popen(
             [*COMMAND, "predict", "people.model.json", "many.csv", "--proba", "--explain"],
@@ -85,13 +95,9 @@ def test_a_reader_that_goes_away(here):
 
 
 @unix
-def test_output_that_cannot_be_written(here):
-    assert start("fit", "people.csv", "-t", "buys", *QUICK).returncode == 0
+def test_output_that_cannot_be_written(fitted, capsys):
     with open("/dev/full", "w") as full:
-        told = subprocess.run(
-            [*COMMAND, "predict", "people.model.json", "people.csv"],
-            stdout=full, stderr=subprocess.PIPE, text=True, timeout=120,
-        )  # fmt: skip
+        told = start("predict", "people.model.json", "people.csv", stdout=full)
     assert told.returncode == 1
     assert "No space left on device" in told.stderr
     assert "Traceback" not in told.stderr
@@ -100,9 +106,9 @@ def test_output_that_cannot_be_written(here):
         ("out.docx", "cannot tell the format"),
         (".", "cannot tell the format"),
     ):
-        told = start("predict", "people.model.json", "people.csv", "-o", place)
-        assert told.returncode in (1, 2)
-        assert message in " ".join(told.stderr.split())
+        told = call(capsys, "predict", "people.model.json", "people.csv", "-o", place)
+        assert told.code in (1, 2)
+        assert message in " ".join(told.err.split())
 
 
 def test_what_is_not_installed(here):
@@ -121,20 +127,6 @@ def test_what_is_not_installed(here):
     assert 'pip install "maptree[cli]"' in told.stderr
 
 
-@pytest.mark.alone
-def test_help_is_there_at_once(here):
-    seconds = []
-    for _ in range(3):
-        before = os.times()
-        assert start("--help").returncode == 0
-        after = os.times()
-        seconds.append(
-            after.children_user + after.children_system - before.children_user
-            - before.children_system
-        )  # fmt: skip
-    assert min(seconds) < 0.8
-
-
 # On a terminal
 
 
@@ -144,25 +136,25 @@ def spawn(*arguments, columns=80):
         sys.executable,
         ["-m", "maptree", *arguments],
         dimensions=(40, columns),
-        timeout=90,
+        timeout=HANGS,
         encoding="utf-8",
         env=environment(TERM="xterm-256color"),
         # What is started in the background ignores Ctrl-C, and so do its children.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
+    child.delaybeforesend = None
     return pexpect, child
 
 
 @unix
 def test_the_panel_and_ctrl_c(here):
     hard_table("hard.csv")
-    pexpect, child = spawn("fit", "hard.csv", "-t", "y", "--time-limit", "80", "--cv", "3")
+    pexpect, child = spawn("fit", "hard.csv", "-t", "y", "--time-limit", str(HANGS), "--cv", "3")
     for words in ("elapsed", "best log posterior", "bound", "gap", "proved to depth", "leaves"):
         child.expect(words)
     child.expect("Ctrl-C keeps the best tree so far")
     shown = child.before + child.after
     assert max(len(line) for line in shown.replace("\r", "").split("\n")[:-1]) < 200
-    time.sleep(0.5)
     child.sendintr()
     child.expect("Model written to hard.model.json")
     child.expect(pexpect.EOF)
@@ -173,44 +165,33 @@ def test_the_panel_and_ctrl_c(here):
     assert model.training_.held_out is None
 
 
-@unix
-def test_ctrl_c_while_scores_are_measured_keeps_the_model(here):
+def test_ctrl_c_while_scores_are_measured_keeps_the_model(here, capsys, monkeypatch):
     hard_table("hard.csv")
-    pexpect, child = spawn("fit", "hard.csv", "-t", "y", "--time-limit", "4", "--cv", "20")
-    child.expect("Cross-validation, fold 1")
-    time.sleep(1)
-    child.sendintr()
-    child.expect("Model written to hard.model.json")
-    child.expect(pexpect.EOF)
-    child.close()
-    assert child.exitstatus == 130
+    searches = []
+
+    def short_at_first(dataset, prior, options, limits, *rest, search=_core.search):
+        searches.append(limits)
+        few = _core.Limits(max_expansions=5)
+        return search(dataset, prior, options, few if len(searches) == 1 else limits, *rest)
+
+    monkeypatch.setattr(_core, "search", short_at_first)
+    with ctrl_c_inside("search", call=2):
+        told = call(capsys, "fit", "hard.csv", "-t", "y", "--time-limit", HANGS, "--cv", 3)
+    assert told.code == 130
+    assert "Model written to hard.model.json" in told.out
+    assert len(searches) == 2
     model = load_model("hard.model.json")
-    assert model.certificate_.status == "time_limit"
+    assert model.certificate_.status == "expansion_limit"
     assert model.training_.held_out is None
 
 
-@unix
-def test_no_panel_where_errors_are_not_seen(here):
+def test_no_panel_where_errors_are_not_seen(here, capsys):
     """Piped, a search shows nothing; Ctrl-C keeps the tree all the same, also as JSON."""
     hard_table("hard.csv")
-    script = (
-        "import signal, sys\n"
-        # What is started in the background ignores it.
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from maptree.cli.app import run\n"
-        "sys.exit(run(sys.argv[1:]))\n"
-    )
-    arguments = ["fit", "hard.csv", "-t", "y", "--time-limit", "80", "--json"]
-    child = subprocess.Popen(
-        [sys.executable, "-c", script, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    time.sleep(8)  # nothing tells when the search has begun
-    child.send_signal(signal.SIGINT)
-    out, err = child.communicate(timeout=60)
-    assert child.returncode == 130, err
-    assert err == b""
-    document = json.loads(out)
-    assert document["model"]["certificate"]["status"] == "interrupted"
+    with ctrl_c_inside("search"):
+        told = call(capsys, "fit", "hard.csv", "-t", "y", "--time-limit", HANGS, "--json")
+    assert (told.code, told.err) == (130, "")
+    assert json.loads(told.out)["model"]["certificate"]["status"] == "interrupted"
     assert load_model("hard.model.json").certificate_.status == "interrupted"
 
 
@@ -230,7 +211,7 @@ def test_ctrl_c_again_is_no_death_by_a_signal(when):
         "from maptree.cli import main\n"
         "main()\n"
     )
-    told = subprocess.run([sys.executable, "-c", script, when], capture_output=True, timeout=120)
+    told = subprocess.run([sys.executable, "-c", script, when], capture_output=True, timeout=HANGS)
     assert (told.returncode, told.stdout, told.stderr) == (130, b"", b"")
 
 

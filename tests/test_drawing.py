@@ -6,12 +6,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from maptree.pictures.colours import OTHERS, PALETTE, bar, class_colours
 from maptree.pictures.layout import tidy
 from maptree.pictures.short_text import distinct, fit, isolate, shorten, text_width, visible
+from problems import examples
 
 
 @st.composite
@@ -35,7 +36,7 @@ def levels(children):
     return depth
 
 
-@settings(max_examples=300, deadline=None)
+@examples(60)
 @given(shapes())
 def test_boxes_of_a_level_stand_apart_and_in_order(children):
     rows, depth = tidy(children), levels(children)
@@ -53,7 +54,7 @@ def test_boxes_of_a_level_stand_apart_and_in_order(children):
     assert min(rows) == pytest.approx(0)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(20)
 @given(shapes())
 def test_subtrees_are_as_close_as_they_can_be(children):
     """Some level of every two siblings' subtrees touches."""

@@ -8,13 +8,14 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from maptree import BinaryEncoder
 from maptree.encoding.thresholds import choose_gaps, float_thresholds
+from problems import examples
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 columns = st.lists(
@@ -38,7 +39,7 @@ def unpack(packed, n_rows):
 # Thresholds
 
 
-@settings(max_examples=500, deadline=None)
+@examples(100)
 @given(columns)
 def test_thresholds_part_every_pair_of_neighbouring_values(values):
     column = np.array(values)
@@ -49,7 +50,7 @@ def test_thresholds_part_every_pair_of_neighbouring_values(values):
     assert (thresholds < distinct[1:]).all()
 
 
-@settings(max_examples=200, deadline=None)
+@examples(40)
 @given(st.lists(st.integers(-1000, 1000), min_size=2, unique=True))
 def test_thresholds_of_whole_numbers_are_halfway(values):
     distinct = np.sort(np.array(values, dtype=float))
@@ -113,7 +114,7 @@ def test_no_cut_between_values_pure_in_one_class():
     assert names(BinaryEncoder().fit([[1], [2], [3.0]], list("abc"))) == ["x0 <= 1.5", "x0 <= 2.5"]
 
 
-@settings(max_examples=200, deadline=None)
+@examples(40)
 @given(
     st.lists(st.tuples(st.integers(0, 12), st.integers(0, 2)), min_size=1, max_size=40),
     st.integers(1, 12),
@@ -160,7 +161,7 @@ def test_the_rows_order_does_not_matter():
     np.testing.assert_array_equal(one.test_columns_, other.test_columns_)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(20)
 @given(st.integers(0, 2**32))
 def test_weights_are_repetitions(seed):
     rng = np.random.default_rng(seed)

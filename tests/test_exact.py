@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from maptree import BinaryEncoder
@@ -29,6 +29,7 @@ from maptree.tables.clock import (
     time_text,
 )
 from maptree.tables.exact import exactly, floor_to
+from problems import examples
 
 TYPES = [np.int8, np.uint8, np.int32, np.int64, np.uint64, np.float32, np.float64]
 numbers = st.one_of(
@@ -65,7 +66,7 @@ def values_of_a_type(draw):
     return np.array(some, dtype=dtype), near
 
 
-@settings(max_examples=400, deadline=None)
+@examples(80)
 @given(values_of_a_type(), st.sampled_from([1, 100, Fraction(1, 1000)]))
 def test_bounds_answer_as_the_numbers_themselves(drawn, per_unit):
     column, threshold = drawn
@@ -91,7 +92,7 @@ whole = st.integers(-(10**40), 10**40) | st.integers(2**60, 2**60 + 3)
 decimals = st.decimals(-1000, 1000, places=4)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(60)
 @given(
     st.tuples(whole, whole) | st.tuples(decimals, decimals) | st.tuples(st.floats(-1e9, 1e9), whole)
 )
@@ -113,7 +114,7 @@ def test_exact_cuts_beside_infinities():
     assert exact_threshold(10**30, infinity) == infinity  # that is: less than infinity
 
 
-@settings(max_examples=200, deadline=None)
+@examples(40)
 @given(st.integers(-(2**62), 2**62), st.integers(1, 2**62))
 def test_cuts_of_times(low, gap):
     assert low <= time_threshold(low, low + gap) < low + gap
@@ -206,7 +207,7 @@ def test_float32_against_thresholds_of_float64():
 # Text of dates and times
 
 
-@settings(max_examples=200, deadline=None)
+@examples(40)
 @given(st.integers(-(10**13), 10**13), st.integers(0, DAY - 1))
 def test_dates_and_times_read_back(days, nanoseconds):
     assert read_date(date_text(days)) == days

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-import faulty
+import faults
+from control import HANGS
 from experiments import evaluate, systems
 from experiments.cells import Cell
 from experiments.environments import PEERS, python_of
@@ -135,14 +136,14 @@ def peers_python():
 
 @pytest.mark.parametrize("system", systems.OF_PEERS)
 def test_our_tree_predicts_what_the_peer_predicts(system):
-    variables = os.environ | {"PYTHONPATH": str(faulty.HERE.parent)}
+    variables = os.environ | {"PYTHONPATH": str(faults.HERE.parent)}
     done = subprocess.run(
         [peers_python(), "tests/peer_check.py", system, "tic-tac-toe"],
-        cwd=faulty.HERE.parent,
+        cwd=faults.HERE.parent,
         env=variables,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=HANGS,
         check=False,
     )
     if "ModuleNotFoundError" in done.stderr:
@@ -161,7 +162,7 @@ def test_peers_answer_from_their_own_environment():
     sandbox = Sandbox()
     try:
         for system in systems.OF_PEERS:
-            cell = Cell("speed", system, PARAMS[system], faulty.DATA, None, 2.0)
+            cell = Cell("speed", system, PARAMS[system], faults.DATA, None, 2.0)
             row = sandbox.run(cell)
             if row.outcome == "missing":
                 pytest.skip(row.reason)

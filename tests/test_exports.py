@@ -16,17 +16,18 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 
-from made_up_models import HOSTILE, asking, category, change, fitted_of, model_of, number
 from maptree import BinaryEncoder, MAPTreeClassifier, Tree
 from maptree.export.encoded_inputs import c_names
 from maptree.export.plain_tree import PlainTree
 from maptree.export.sql import output_names
 from maptree.export.sql_dialects import exact_quotient
 from maptree.schema.columns import Column, Schema
+from models import HOSTILE_NAMES, asking, category, change, fitted_of, model_of, number
+from problems import examples
 from tables import as_objects, random_tree, tables
 
 pytestmark = pytest.mark.filterwarnings("ignore::maptree.IdentifierWarning")
@@ -50,7 +51,7 @@ def rows_alike(model, train, other):
     return [row for row in other if {type(value) for value in row.values()} <= types]
 
 
-@settings(max_examples=100, deadline=None)
+@examples(20)
 @given(tables(n_tables=2), st.integers(0, 2**32 - 1))
 def test_python_source_of_any_table(drawn, seed):
     train, other = drawn
@@ -62,7 +63,7 @@ def test_python_source_of_any_table(drawn, seed):
         assert [module["leaf"](row) for row in rows] == leaves.tolist()
 
 
-@settings(max_examples=100, deadline=None)
+@examples(20)
 @given(tables(n_tables=2), st.integers(0, 2**32 - 1))
 def test_sqlite_of_any_table(drawn, seed):
     """Texts cannot hold NUL or halves of surrogates there, nor numbers be beyond 64 bits."""
@@ -104,7 +105,7 @@ def sqlite_value(value):
     return value.isoformat() if isinstance(value, (dt.date, dt.time)) else value
 
 
-@settings(max_examples=200, deadline=None)
+@examples(40)
 @given(st.integers(0, 2**64 - 1) | st.floats(0, 1).map(lambda p: bits(p)))
 def test_sqlite_computes_exactly_the_float(pattern):
     value = struct.unpack("d", struct.pack("Q", pattern))[0]
@@ -121,7 +122,7 @@ def bits(value):
 # Names
 
 
-@pytest.mark.parametrize("name", HOSTILE, ids=lambda name: repr(name[:20]))
+@pytest.mark.parametrize("name", HOSTILE_NAMES, ids=lambda name: repr(name[:20]))
 def test_hostile_names_of_columns_and_labels_stay_data(name):
     model = asking(number(1.5, name=name), category(name, "other", name="other"))
     change(model, classes=np.array(["fine", name]))

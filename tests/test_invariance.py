@@ -24,7 +24,7 @@ from maptree import _core
 from problems import BLOCK_SIZES, KINDS, SCALE, big_few_distinct, case, every_kind, generate, seeds
 
 
-@seeds(10)
+@seeds(2)
 @every_kind
 def test_runs_repeat(kind: str, seed: int, tally: Counter[str]) -> None:
     tally["runs repeat"] += 1
@@ -34,7 +34,7 @@ def test_runs_repeat(kind: str, seed: int, tally: Counter[str]) -> None:
         assert signature(first) == signature(second)
 
 
-@seeds(20)
+@seeds(4)
 @every_kind
 def test_order_of_rows(kind: str, seed: int, tally: Counter[str]) -> None:
     """The identical tree: ties never depend on the order of rows, at any stop."""
@@ -47,7 +47,7 @@ def test_order_of_rows(kind: str, seed: int, tally: Counter[str]) -> None:
         assert signature(result) == signature(shuffled), str(problem)
 
 
-@seeds(20)
+@seeds(4)
 @every_kind
 def test_names_do_not_matter(kind: str, seed: int, tally: Counter[str]) -> None:
     """Columns in another order or complemented, classes renamed: the same optimum."""
@@ -65,7 +65,7 @@ def test_names_do_not_matter(kind: str, seed: int, tally: Counter[str]) -> None:
         assert result.upper == pytest.approx(best(problem), abs=TOLERANCE), str(same)
 
 
-@seeds(10)
+@seeds(2)
 @every_kind
 def test_weights_are_repeated_rows(kind: str, seed: int, tally: Counter[str]) -> None:
     """Weight 0 is a row that is not there, weight 3 a row that is there three times."""
@@ -79,7 +79,7 @@ def test_weights_are_repeated_rows(kind: str, seed: int, tally: Counter[str]) ->
     check_optimal(problem, solve(problem))
 
 
-@seeds(6)
+@seeds(2)
 @every_kind
 @pytest.mark.parametrize("switch", SWITCHES)
 def test_each_switch(kind: str, seed: int, switch: str, tally: Counter[str]) -> None:
@@ -88,7 +88,7 @@ def test_each_switch(kind: str, seed: int, switch: str, tally: Counter[str]) -> 
     check_optimal(problem, solve(problem, without(switch)))
 
 
-@seeds(80)
+@seeds(16)
 @every_kind
 def test_any_switches(kind: str, seed: int, tally: Counter[str]) -> None:
     """Random sets of switches off, half of them under constraints."""
@@ -100,10 +100,11 @@ def test_any_switches(kind: str, seed: int, tally: Counter[str]) -> None:
     check_optimal(problem, solve(problem, without(*off, **constraints)), **constraints)
 
 
+@pytest.mark.cases
 @pytest.mark.parametrize("kernel", _core.kernels())
 def test_kernels(kernel: str, tally: Counter[str]) -> None:
     """Counting bits another way changes nothing, to the last expansion."""
-    some = [generate(kind, seed) for kind in KINDS for seed in range(10 * SCALE)]
+    some = [generate(kind, seed) for kind in KINDS for seed in range(2 * SCALE)]
     wide = [generate(kind, seed, n_rows=1000, n_features=14) for kind in KINDS for seed in range(2)]
     ends = [big_few_distinct(n_rows, n_features=6) for n_rows in BLOCK_SIZES]
     for problem, switches in product(some + wide + ends, ([], ["compact"])):

@@ -117,7 +117,7 @@ def lightest_leaf(tree: Tree, X: list[tuple[int, ...]]) -> int:
 # Cached minimum against enumeration
 
 
-@examples(150)
+@examples(30)
 @given(problem=problems(max_rows=8, max_features=3, max_weight=3))
 def test_optimum_is_the_least_of_all_trees(problem: Problem, tally: Counter[str]) -> None:
     tally["optimum = least of all trees"] += 1
@@ -132,9 +132,10 @@ def test_optimum_is_the_least_of_all_trees(problem: Problem, tally: Counter[str]
             assert tree_cost(tree, **model) == pytest.approx(cost)
 
 
+@pytest.mark.cases
 @every_kind
 def test_weights_are_repeated_rows(kind: str, tally: Counter[str]) -> None:
-    for seed in range(10 * SCALE):
+    for seed in range(2 * SCALE):
         tally[f"weights = repeated rows: {kind}"] += 1
         problem = generate(kind, seed, max_weight=4)
         for limits in CONSTRAINTS:
@@ -162,23 +163,25 @@ def check_paper(problem: Problem) -> None:
         assert upper >= next_upper >= optimal - TOLERANCE
 
 
+@pytest.mark.cases
 @every_kind
 def test_paper_finds_the_optimum(kind: str, tally: Counter[str]) -> None:
-    for seed in range(50 * SCALE):
+    for seed in range(10 * SCALE):
         tally[f"paper = brute force: {kind}"] += 1
         check_paper(generate(kind, seed))
 
 
-@examples(150)
+@examples(30)
 @given(problem=problems())
 def test_paper_finds_the_optimum_of_any_problem(problem: Problem, tally: Counter[str]) -> None:
     tally["paper = brute force: hypothesis"] += 1
     check_paper(problem)
 
 
+@pytest.mark.cases
 @pytest.mark.parametrize("n_rows", BLOCK_SIZES)
 def test_paper_with_many_rows(n_rows: int, tally: Counter[str]) -> None:
-    for seed in range(3 * SCALE):
+    for seed in range(SCALE):
         tally["paper = brute force: many rows"] += 1
         check_paper(big_few_distinct(n_rows, seed))
 
@@ -272,7 +275,7 @@ def test_collisions_mislead_a_search_that_trusts_the_published_hash(
 ) -> None:
     """It is proud of a wrong tree in about half of these problems; exact row sets are right."""
     wrong = 0
-    n_problems = 12 * SCALE
+    n_problems = 12
     for seed in range(n_problems):
         tally["collisions"] += 1
         problem = collision_problem(seed, n_rows)

@@ -11,11 +11,10 @@ from matplotlib import pyplot as plt
 from sklearn.exceptions import NotFittedError
 
 import maptree
-from made_up_models import change
 from maptree import MAPTreeClassifier, MCMCTreeClassifier, plot_search, plot_tree
 from maptree.pictures.tree_plot import _Drawing
 from maptree.pictures.tree_view import view_tree
-from pictured import HOSTILE, pictured
+from models import HOSTILE_TEXTS, change, pictured
 
 
 @pytest.fixture(autouse=True)
@@ -35,10 +34,10 @@ def boxes(paths):
 
 
 @pytest.mark.parametrize("n_leaves", [1, 2, 3, 30, 120])
-@pytest.mark.parametrize("names", [None, HOSTILE], ids=["plain", "hostile"])
+@pytest.mark.parametrize("names", [None, HOSTILE_TEXTS], ids=["plain", "hostile"])
 def test_text_stays_in_its_box_and_boxes_apart(n_leaves, names):
     view = view_tree(
-        pictured(n_leaves, names, labels=HOSTILE[:3] if names else ("no", "yes")).fitted_
+        pictured(n_leaves, names, labels=HOSTILE_TEXTS[:3] if names else ("no", "yes")).fitted_
     )
     drawing = _Drawing(view, view.place())
     placed = boxes(drawing.boxes)
@@ -69,7 +68,7 @@ def test_text_is_of_a_size_that_can_be_read():
 
 @pytest.mark.parametrize("kind", ["svg", "png", "pdf"])
 def test_files(kind):
-    ax = plot_tree(pictured(4, HOSTILE, HOSTILE[:5]))
+    ax = plot_tree(pictured(4, HOSTILE_TEXTS, HOSTILE_TEXTS[:5]))
     start = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}[kind]
     assert saved(ax, kind).startswith(start)
 

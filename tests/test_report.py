@@ -19,12 +19,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import estimator_html_repr
 
-from made_up_models import change
 from maptree import MAPTreeClassifier, write_report
 from maptree.pictures.report.held_out import hold_out
 from maptree.pictures.tree_view import view_tree
 from maptree.tables.labels import numbers_among
-from pictured import HOSTILE, pictured
+from models import HOSTILE_TEXTS, change, pictured
+from samples import classifier
 
 
 class Outline(HTMLParser):
@@ -75,8 +75,8 @@ def plain():
 
 
 def test_hostile_names_and_labels_stay_text(plain):
-    model = pictured(12, HOSTILE, HOSTILE[:3])
-    page = model.to_html(title=HOSTILE[1])
+    model = pictured(12, HOSTILE_TEXTS, HOSTILE_TEXTS[:3])
+    page = model.to_html(title=HOSTILE_TEXTS[1])
     outline = Outline(page)
     # Names in full are listed below the rest; apart from that no element or attribute is new.
     plainly = {(tag, frozenset()) for tag in ("section", "h2", "dl", "dt", "dd")}
@@ -86,7 +86,7 @@ def test_hostile_names_and_labels_stay_text(plain):
     assert page.count("<script") == 2
     assert "\u202e" not in page
     assert "x" * 1000 not in page
-    assert page_data(page)["classes"] == sorted(HOSTILE[:3])
+    assert page_data(page)["classes"] == sorted(HOSTILE_TEXTS[:3])
     page.encode("utf-8")  # no surrogates
 
 
@@ -185,7 +185,7 @@ def halves():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(600, 3))
     y = np.digitize(X[:, 0] + 0.5 * rng.normal(size=600), [-0.6, 0.6])
-    return MAPTreeClassifier(time_limit=2).fit(X[:300], y[:300]), X[300:], y[300:]
+    return classifier().fit(X[:300], y[:300]), X[300:], y[300:]
 
 
 def compare(model, X, y):
@@ -264,7 +264,7 @@ def test_rows_that_do_not_fit(halves):
 
 
 def test_a_notebook_shows_the_tree():
-    model = pictured(5, HOSTILE, HOSTILE[:2])
+    model = pictured(5, HOSTILE_TEXTS, HOSTILE_TEXTS[:2])
     html = model._repr_html_()
     outline = Outline(html)
     assert {"svg", "style"} <= {tag for tag, _ in outline.elements}
@@ -305,7 +305,7 @@ def test_the_bundle_has_text_too():
     assert "x0 = 1: class 1 0.82" in bundle["text/plain"]
     assert model.export_text() in bundle["text/plain"]
     assert bundle["text/html"] == model._repr_html_()
-    long = pictured(3, HOSTILE, HOSTILE[:7])._repr_mimebundle_()["text/plain"]
+    long = pictured(3, HOSTILE_TEXTS, HOSTILE_TEXTS[:7])._repr_mimebundle_()["text/plain"]
     assert max(map(len, long.splitlines())) < 2000
     try:
         set_config(display="text")

@@ -10,12 +10,13 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from maptree import BinaryEncoder, MAPTreeClassifier, Tree, _core
 from maptree.encoding.answering import Answers
 from maptree.tables.table import Objects, read_table
+from problems import examples
 from tables import as_objects, random_tree, tables
 
 TYPES = [*np.typecodes["AllInteger"], "e", "f", "d", "?", ">f8", ">f4", ">i8", ">u2", ">i4"]
@@ -72,7 +73,7 @@ def unaligned(X: np.ndarray) -> np.ndarray:
     return moved
 
 
-@settings(max_examples=200, deadline=None)
+@examples(40)
 @given(st.data(), st.integers(1, 4), st.integers(0, 2**32))
 def test_matrices_of_any_type_and_layout(data: st.DataObject, n_columns: int, seed: int) -> None:
     encoder = BinaryEncoder().fit(data.draw(matrices(n_columns)))
@@ -93,7 +94,7 @@ def leaf() -> Tree:
     return Tree([-1], [-1], [-1], [[1, 1]])
 
 
-@settings(max_examples=100, deadline=None)
+@examples(20)
 @given(tables(n_tables=2), st.integers(0, 2**32))
 def test_frames_of_all_kinds(drawn: list, seed: int) -> None:
     first, second = (as_objects(rows) for rows in drawn)

@@ -7,12 +7,13 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from made_up_models import fitted_of
 from maptree import BinaryEncoder, MAPTreeClassifier
 from maptree.words.tree_text import rules_by_leaf
+from models import fitted_of
+from problems import examples
 from rule_reader import NUMBER, TEXT, holds
 from samples import classifier
 from tables import KINDS, as_objects, random_tree, tables
@@ -25,7 +26,7 @@ def rules_of(tree, schema):
     return rules_by_leaf(fitted_of(schema, tree))
 
 
-@settings(max_examples=250, deadline=None)
+@examples(50)
 @given(tables(n_tables=2), st.integers(0, 2**32 - 1), st.booleans())
 def test_a_rule_holds_for_the_rows_of_its_leaf(drawn, seed, labelled):
     train, other = drawn
@@ -73,7 +74,7 @@ def paths(tree):
     return found
 
 
-@settings(max_examples=60, deadline=None)
+@examples(20)
 @given(tables(max_rows=40), st.integers(0, 2**32 - 1))
 def test_rules_of_a_fitted_classifier(drawn, seed):
     (rows,) = drawn
@@ -110,7 +111,7 @@ WORDS = [
 ]
 
 
-@settings(max_examples=150, deadline=None)
+@examples(30)
 @given(tables(), st.lists(st.lists(st.sampled_from(WORDS), max_size=5), min_size=4, max_size=4))
 def test_a_rule_can_be_read_whatever_the_names(drawn, words):
     (rows,) = drawn
@@ -155,7 +156,7 @@ def test_the_example_of_the_documentation():
     y = np.where((age > 45) & (age <= 60) & (colour == "red"), "yes", "no")
     age[rng.random(400) < 0.1] = np.nan
     X = np.column_stack([age.astype(object), colour])
-    model = MAPTreeClassifier(time_limit=2).fit(X, y)
+    model = classifier().fit(X, y)
     rules = model.rules(["age", "colour"])
     yes = [rule for rule in rules if "->  yes" in rule]
     assert any(" < age <= " in rule and "colour = red" in rule for rule in yes)

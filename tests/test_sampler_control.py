@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
-import time
 import warnings
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from maptree import MCMCTreeClassifier, SamplerProgress, SMCTreeClassifier, TimeLimitWarning
-from maptree.encoding import choosing
+from control import (
+    HANGS,
+    SlowLabels,
+    Terminal,
+    ctrl_c_inside,
+    press_ctrl_c,
+    turns_where_the_lock_is_free,
+)
+from maptree import (
+    InterruptedWarning,
+    MCMCTreeClassifier,
+    SamplerProgress,
+    SMCTreeClassifier,
+    TimeLimitWarning,
+)
 from maptree.estimators import base
 from samples import hard
-from test_control import Terminal, interrupt
 
 # They would run for minutes or more.
 LONG = {
@@ -50,25 +60,6 @@ def check_usable(model, X):
 # Time
 
 
-@pytest.mark.alone
-@pytest.mark.parametrize("jobs", [1, 2])
-@both
-def test_time_limits_are_kept(name, jobs):
-    X, y = hard()
-    seconds, overshoot = 0.5, []
-    for _ in range(5):  # other programs may have the machine for the moment
-        model = long(name, time_limit=seconds, n_jobs=jobs)
-        started = time.perf_counter()
-        model.fit(X, y)
-        overshoot.append(time.perf_counter() - started - seconds)
-        if overshoot[-1] < 0.1:
-            break
-    assert model.status_ == "time_limit"
-    assert -0.05 < min(overshoot) < 0.1
-    assert seconds - 0.1 < model.trace_["seconds"][-1] < seconds + 0.1
-    check_usable(model, X[:20])
-
-
 @both
 def test_time_that_was_up_before_the_first_step(name):
     X, y = hard()
@@ -79,34 +70,25 @@ def test_time_that_was_up_before_the_first_step(name):
 
 
 @both
-def test_preparation_counts_towards_the_limit(name, monkeypatch):
-    read_labels = base.read_labels
-
-    def slow(*args):
-        time.sleep(0.8)
-        return read_labels(*args)
-
-    monkeypatch.setattr(base, "read_labels", slow)
+def test_preparation_counts_towards_the_limit(name, clock, core_seconds):
     X, y = hard()
-    started = time.perf_counter()
-    model = long(name, time_limit=1.0).fit(X, y)
-    assert time.perf_counter() - started < 1.6
-    assert (model.trace_["seconds"] > 0.8).all()
+    model = short(name, time_limit=1.0).fit(X, SlowLabels(y, clock, 0.75))
+    assert core_seconds == {"Dataset": 0.25, "Limits": 0.25}
+    assert model.status_ == "complete"
+    assert (model.trace_["seconds"] >= 0.75).all()
+    model = short(name, time_limit=1.0).fit(X, SlowLabels(y, clock, 3.0))
+    assert core_seconds == {"Dataset": -2.0, "Limits": 0.0}
+    assert model.status_ == "time_limit"
 
 
 @both
-def test_columns_that_time_does_not_reach(name, monkeypatch):
+def test_columns_that_time_does_not_reach(name, clock, core_seconds):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 50))
-    choose = choosing.choose_column
-
-    def slow(*arguments):
-        time.sleep(0.02)
-        return choose(*arguments)
-
-    monkeypatch.setattr(choosing, "choose_column", slow)
-    with pytest.warns(TimeLimitWarning, match="of 50 columns got no tests"):
-        model = short(name, time_limit=0.5).fit(X, X[:, 0] > 0)
+    clock.step = 1.0  # from one column to the next
+    with pytest.warns(TimeLimitWarning, match="the last 19 of 50 columns got no tests"):
+        model = short(name, time_limit=60).fit(X, X[:, 0] > 0)
+    assert 0 < core_seconds["Limits"] <= 60 - 49  # each column but the first asks for the time
     assert model.status_ == "time_limit"
     assert model.score(X, X[:, 0] > 0) > 0.9
 
@@ -114,40 +96,18 @@ def test_columns_that_time_does_not_reach(name, monkeypatch):
 # Ctrl-C
 
 
-@pytest.mark.skipif(os.name == "nt", reason="SIGINT cannot be sent to one process on Windows")
-@pytest.mark.parametrize(
-    ("name", "how", "when", "wait"),
-    [
-        ("MCMCTreeClassifier", "callback=tell, n_jobs=2", "sampling", 0.2),
-        ("SMCTreeClassifier", "callback=tell, n_jobs=2", "sampling", 0.2),
-        # Nothing tells when the sampling has begun: long enough for a busy machine.
-        ("MCMCTreeClassifier", "callback=None, verbose=1", "fitting", 2.0),
-    ],
-)
-def test_ctrl_c_keeps_what_there_is(name, how, when, wait):
-    script = f"""
-from maptree import {name}
-def tell(progress):
-    print("sampling")
-print("fitting")
-with warnings.catch_warnings(record=True) as caught:
-    warnings.simplefilter("always")
-    model = {name}(random_state=0, **{LONG[name]}, time_limit=50, {how}).fit(X, y)
-print()  # Ctrl-C may have come between the words of a callback and the end of their line
-print(json.dumps({{
-    "status": model.status_,
-    "warnings": [[w.category.__name__, str(w.message)] for w in caught],
-    "log_posterior": model.log_posterior_,
-    "predicted": len(model.predict(X[:20])),
-}}))
-"""
-    report, seconds = interrupt(script, when, wait)
-    assert report["status"] == "interrupted"
-    assert seconds < 10
-    assert report["predicted"] == 20
-    [(category, message)] = report["warnings"]
-    assert category == "InterruptedWarning"
-    assert f"{report['log_posterior']:.4f}" in message
+@pytest.mark.parametrize("how", [{}, {"n_jobs": 2}, {"verbose": 1}, {"callback": press_ctrl_c}])
+@both
+def test_ctrl_c_keeps_what_there_is(name, how):
+    X, y = hard()
+    inside = () if "callback" in how else ("sample_mcmc", "sample_smc")
+    with ctrl_c_inside(*inside), pytest.warns() as caught:
+        model = long(name, time_limit=HANGS, **how).fit(X, y)
+    assert model.status_ == "interrupted"
+    check_usable(model, X[:20])
+    [warning] = caught
+    assert warning.category is InterruptedWarning
+    assert f"{model.log_posterior_:.4f}" in str(warning.message)
 
 
 @both
@@ -176,11 +136,9 @@ def test_callback_sees_progress_and_stops(name):
         seen.append(progress)
         return len(seen) == 3
 
-    started = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # asked for, so no warning
-        model = long(name, callback=stop_at_the_third, time_limit=30).fit(X, y)
-    assert time.perf_counter() - started < 10
+        model = long(name, callback=stop_at_the_third, time_limit=HANGS).fit(X, y)
     assert model.status_ == "interrupted"
     assert len(seen) == 3
     check_usable(model, X[:20])
@@ -205,7 +163,7 @@ def test_an_exception_in_the_callback_ends_the_fit(name):
     def fail(progress):
         raise ZeroDivisionError("in the callback")
 
-    model.set_params(callback=fail, time_limit=30, **LONG[name])
+    model.set_params(callback=fail, time_limit=HANGS, **LONG[name])
     before = dict(model.__dict__)
     with pytest.raises(ZeroDivisionError, match="in the callback"):
         model.fit(X, 1 - y)
@@ -217,24 +175,26 @@ def test_an_exception_in_the_callback_ends_the_fit(name):
 
 @both
 def test_other_threads_run_during_a_fit(name):
-    """However busy the machine is: a sampler that kept the lock would stop this thread."""
+    """A sampler that kept the interpreter's lock would not hear that it is to stop."""
     X, y = hard()
-    fit = threading.Thread(target=long(name, time_limit=1.0).fit, args=(X, y))
-    fit.start()
-    longest, last = 0.0, time.perf_counter()
-    while fit.is_alive():
-        time.sleep(0.001)
-        longest, last = max(longest, time.perf_counter() - last), time.perf_counter()
-    assert longest < 0.7
+    sampling, stop = threading.Event(), threading.Event()
+    model = long(name, time_limit=HANGS, callback=lambda _: sampling.set() or stop.is_set())
+    fit = threading.Thread(target=model.fit, args=(X, y))
+    with turns_where_the_lock_is_free():
+        fit.start()
+        sampling.wait()
+        stop.set()
+        fit.join()
+    assert model.status_ == "interrupted"
 
 
 # Progress line
 
 
 @both
-def test_verbose_writes_to_stderr_only(name, capsys, monkeypatch):
+def test_verbose_writes_to_stderr_only(name, capsys):
     X, y = hard()
-    long(name, time_limit=0.3, verbose=1).fit(X, y)
+    long(name, time_limit=1e-9, verbose=1).fit(X, y)
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.count("\n") == 1
@@ -245,9 +205,20 @@ def test_verbose_writes_to_stderr_only(name, capsys, monkeypatch):
     short(name).fit(X, y)
     captured = capsys.readouterr()
     assert captured.out + captured.err == ""
+
+
+@both
+def test_verbose_on_a_terminal_writes_over_its_line(name, monkeypatch):
+    X, y = hard()
     monkeypatch.setattr(sys, "stderr", Terminal())
-    long(name, time_limit=0.5, verbose=1).fit(X, y)
+    seen = []
+
+    def stop_at_the_third(progress):
+        seen.append(progress)
+        return len(seen) == 3
+
+    long(name, time_limit=HANGS, verbose=1, callback=stop_at_the_third).fit(X, y)
     shown = sys.stderr.text.split("\r")
-    assert len(shown) > 3
+    assert len(shown) == 1 + 3 + 1
     assert all("best" in text and len(text.rstrip()) < 80 for text in shown[1:])
     assert sys.stderr.text.count("\n") == 1

@@ -10,10 +10,11 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from maptree import BinaryEncoder
+from problems import examples
 from tables import as_objects, tables
 
 pytestmark = pytest.mark.filterwarnings("ignore::maptree.IdentifierWarning")
@@ -24,7 +25,7 @@ def round_trip(encoder):
     return BinaryEncoder.from_dict(json.loads(text))
 
 
-@settings(max_examples=150, deadline=None)
+@examples(30)
 @given(tables(), st.integers(1, 8))
 def test_the_round_trip_is_exact(drawn, most):
     (rows,) = drawn
@@ -190,7 +191,7 @@ junk = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@examples(60)
 @given(st.data())
 def test_any_edit_is_read_or_refused(data):
     """Whatever a part is replaced by: a fitted encoder or a ValueError, nothing else."""

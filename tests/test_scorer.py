@@ -7,10 +7,11 @@ import math
 import numpy as np
 import pytest
 import scipy.sparse
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from maptree import MAPTreeClassifier, Tree, log_posterior
+from problems import examples
 
 
 def cost_by_definition(tree, node, rows, depth, X, y, alpha, beta, rho):
@@ -66,7 +67,7 @@ def cases(draw):
     return tree, [x for x, _ in rows], [y for _, y in rows], prior
 
 
-@settings(max_examples=300, deadline=None)
+@examples(60)
 @given(cases())
 def test_it_follows_the_definition(case):
     tree, X, y, (alpha, beta, rho) = case
@@ -74,7 +75,7 @@ def test_it_follows_the_definition(case):
     assert -log_posterior(tree, X, y, alpha, beta, rho) == pytest.approx(cost, abs=1e-9)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(20)
 @given(cases(), st.data())
 def test_weights_are_repetitions(case, data):
     tree, X, y, (alpha, beta, rho) = case

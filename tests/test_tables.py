@@ -13,7 +13,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from maptree import (
@@ -24,6 +24,7 @@ from maptree import (
     SMCTreeClassifier,
 )
 from maptree.tables import frames
+from problems import examples
 from samples import classifier, sampler
 from tables import SIZES, as_objects, tables
 
@@ -152,7 +153,7 @@ def test_arrays_and_lists_of_objects(reference):
     np.testing.assert_array_equal(encoder.transform(X.tolist()), answers)
 
 
-@settings(max_examples=80, deadline=None)
+@examples(20)
 @given(tables(max_rows=12), st.data())
 @pytest.mark.filterwarnings("ignore::maptree.IdentifierWarning")
 def test_random_tables_in_polars_and_arrow(drawn, data):
@@ -275,7 +276,7 @@ def test_whole_numbers_that_all_differ_are_pointed_out():
     assert len(encoder.test_columns_) == 16
 
 
-@settings(max_examples=60, deadline=None)
+@examples(20)
 @given(tables(max_rows=15), st.data())
 @pytest.mark.filterwarnings("ignore::maptree.IdentifierWarning")
 def test_weights_are_repetitions(drawn, data):

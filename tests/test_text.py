@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from made_up_models import fitted_of
 from maptree import MAPTreeClassifier, Tree
 from maptree.schema.columns import Column, Schema
 from maptree.words.tests import TestWords, yes_and_no
 from maptree.words.tree_text import indented, rules
 from maptree.words.values import number_text
+from models import fitted_of
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from made_up_models import change
 from maptree import MAPTreeClassifier, Tree
 from maptree.schema.columns import Column
+from models import change
 
 SIZES = ["very small", "small", "medium", "large", "very large"]
 COLOURS = [

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from control import HANGS
+
 
 def programs() -> Path | None:
     """The folder of the newest server's programs, which Debian keeps out of the path."""
@@ -37,7 +39,7 @@ def running_server(bin_folder: Path) -> Iterator[str]:
         subprocess.run(
             command,
             check=True,
-            timeout=120,
+            timeout=HANGS,
             cwd=folder,
             stdout=subprocess.DEVNULL,
             user=pwd.getpwnam(user).pw_uid if os.geteuid() == 0 else None,

@@ -8,10 +8,11 @@ import subprocess
 import numpy as np
 import pytest
 
-from made_up_models import HOSTILE, asking, category, change, number
+from control import HANGS
 from maptree.export.encoded_inputs import encoded_inputs
 from maptree.export.plain_tree import PlainTree
 from mixed_table import whole
+from models import HOSTILE_NAMES, asking, category, change, number
 
 pytestmark = pytest.mark.system
 
@@ -64,12 +65,12 @@ def field(given, value):
 
 
 def test_hostile_names_compile(tool, tmp_path):
-    numbers = [number(1.5, name=name, has_missing=True) for name in HOSTILE]
-    model = asking(*numbers, category(*HOSTILE, name="text"))
-    change(model, classes=np.array(HOSTILE[:2]))
+    numbers = [number(1.5, name=name, has_missing=True) for name in HOSTILE_NAMES]
+    model = asking(*numbers, category(*HOSTILE_NAMES, name="text"))
+    change(model, classes=np.array(HOSTILE_NAMES[:2]))
     (tmp_path / "exported.c").write_text(model.to_c(), encoding="ascii")
     built = [tool("cc"), *FLAGS, "-c", "exported.c"]
-    subprocess.run(built, cwd=tmp_path, check=True, timeout=300)
+    subprocess.run(built, cwd=tmp_path, check=True, timeout=HANGS)
 
 
 def test_c(case, compare, tool, tmp_path):
@@ -80,7 +81,7 @@ def test_c(case, compare, tool, tmp_path):
     reads = "\n".join(f"    {READ[given.type].format(given.name)}" for given in inputs)
     (tmp_path / "main.c").write_text(MAIN % reads)
     built = [compiler, *FLAGS, "main.c", "-o", "main"]
-    subprocess.run(built, cwd=tmp_path, check=True, timeout=300)
+    subprocess.run(built, cwd=tmp_path, check=True, timeout=HANGS)
     names = [tree.columns[given.column].name for given in inputs]
     lines = [
         field(given, row[name])

@@ -12,7 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from made_up_models import HOSTILE, asking, change, number
+from control import HANGS
+from models import HOSTILE_NAMES, asking, change, number
 
 pytestmark = pytest.mark.system
 
@@ -64,7 +65,7 @@ def test_javascript(case, compare, tool, tmp_path):
     rows = [{k: js_value(v, i) for k, v in row.items()} for i, row in enumerate(case.rows)]
     (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
     ran = subprocess.run(
-        [node, "main.mjs"], cwd=tmp_path, capture_output=True, text=True, timeout=120
+        [node, "main.mjs"], cwd=tmp_path, capture_output=True, text=True, timeout=HANGS
     )
     assert ran.returncode == 0, ran.stderr[-2000:]
     found = [json.loads(line) for line in ran.stdout.splitlines()]
@@ -80,9 +81,9 @@ def test_javascript(case, compare, tool, tmp_path):
 
 
 def test_hostile_names(tool, tmp_path):
-    model = asking(*[number(1.5, name=name) for name in HOSTILE])
-    change(model, classes=np.array(HOSTILE[:2]))
-    rows = [dict.fromkeys(HOSTILE, 2.0) | {name: 1.0} for name in HOSTILE]
+    model = asking(*[number(1.5, name=name) for name in HOSTILE_NAMES])
+    change(model, classes=np.array(HOSTILE_NAMES[:2]))
+    rows = [dict.fromkeys(HOSTILE_NAMES, 2.0) | {name: 1.0} for name in HOSTILE_NAMES]
     (tmp_path / "exported.mjs").write_text(model.to_javascript(), encoding="ascii")
     (tmp_path / "main.mjs").write_text(MAIN)
     (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))

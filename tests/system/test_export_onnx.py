@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from made_up_models import asking, number
 from maptree import MAPTreeClassifier
 from maptree.export.encoded_inputs import encoded_inputs
 from maptree.export.plain_tree import PlainTree
 from mixed_table import whole
+from models import asking, number
 
 MISSING = "\N{EMPTY SET}"
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from control import HANGS
 from maptree.export.plain_tree import PlainTree, edge_words, node_lines
 from mixed_table import mixed_case
 
@@ -108,7 +109,7 @@ def test_latex(tool, tmp_path, note):
     latin = "".join(c if c in "éüöß…" or ord(c) < 128 else "?" for c in source)
     (tmp_path / "tree.tex").write_text(latin, encoding="utf-8")
     command = [pdflatex, "-interaction=nonstopmode", "-halt-on-error", "tree.tex"]
-    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=300)
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=HANGS)
     log = ran.stdout.decode(errors="replace")
     assert ran.returncode == 0, log[-3000:]
     assert (tmp_path / "tree.pdf").stat().st_size > 1000

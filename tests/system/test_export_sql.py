@@ -11,9 +11,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from made_up_models import asking, category, change, number
 from maptree import MAPTreeClassifier
 from maptree.schema.columns import Column
+from models import asking, category, change, number
 
 
 def read(rows):

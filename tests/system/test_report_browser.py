@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from made_up_models import change
+from control import HANGS, wait_until
 from maptree import MAPTreeClassifier
 from maptree.pictures.layout import BOX_HEIGHT, MARGIN
 from maptree.pictures.tree_view import view_tree
-from pictured import HOSTILE, pictured
+from models import HOSTILE_TEXTS, change, pictured
 from report_cases import ASK, all_kinds, asked_columns, typed_rows, with_thresholds
 from tables import random_tree
 
@@ -40,7 +40,9 @@ def browser():
     if found is None:
         lacking("Chromium is not installed: apt-get install chromium")
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        started = playwright.chromium.launch(
+            executable_path=found, args=["--no-sandbox"], timeout=1000 * HANGS
+        )
         yield started
         started.close()
 
@@ -55,6 +57,7 @@ def open_report(browser, tmp_path):
         model.to_html(path, X, y, title=title)
         context = browser.new_context(viewport={"width": width, "height": 900}, **options)
         contexts.append(context)
+        context.set_default_timeout(1000 * HANGS)
         page = context.new_page()
 
         def on_request(route):
@@ -245,11 +248,14 @@ def test_an_answer_unfolds_its_way(model, open_report):
     assert lit.count() >= 2
     assert all(not g.get_attribute("hidden") for g in lit.all())
     assert page.locator(".tree path.lit").count() == lit.count() - 1
-    box, room = lit.last.locator("rect").bounding_box(), page.locator("#viewport").bounding_box()
-    page.wait_for_timeout(600)  # the viewport scrolls smoothly
-    box = lit.last.locator("rect").bounding_box()
-    assert room["x"] <= box["x"] + 1
-    assert box["x"] + box["width"] <= room["x"] + room["width"] + MARGIN
+    room = page.locator("#viewport").bounding_box()
+
+    def in_view():
+        box = lit.last.locator("rect").bounding_box()
+        right = box["x"] + box["width"]
+        return room["x"] <= box["x"] + 1 and right <= room["x"] + room["width"] + MARGIN
+
+    wait_until(in_view)  # the viewport scrolls smoothly
 
 
 def test_keys_alone(open_report):
@@ -296,15 +302,17 @@ def test_zoom_and_drag(open_report):
     viewport = page.locator("#viewport")
     box = viewport.bounding_box()
     page.mouse.move(box["x"] + 200, box["y"] + 200)
+    # Heard by the page once the tree has.
+    page.evaluate("window.wheels = 0; addEventListener('wheel', () => window.wheels++)")
     page.mouse.wheel(0, -200)
-    page.wait_for_timeout(100)
+    wait_until(lambda: page.evaluate("window.wheels") == 1)
     assert page.locator("svg.tree").bounding_box()["width"] == pytest.approx(
         width
     )  # the page scrolls
     page.keyboard.down("Control")
     page.mouse.wheel(0, -200)
     page.keyboard.up("Control")
-    page.wait_for_timeout(100)
+    wait_until(lambda: page.evaluate("window.wheels") == 2)
     assert page.locator("svg.tree").bounding_box()["width"] > 1.2 * width
     left, top = viewport.evaluate("v => [v.scrollLeft, v.scrollTop]")
     page.mouse.move(box["x"] + 300, box["y"] + 150)
@@ -356,18 +364,18 @@ def test_light_and_dark(open_report):
 @pytest.mark.parametrize("width", [375, 768, 1280])
 @pytest.mark.parametrize("hostile", [False, True])
 def test_nothing_sticks_out_of_the_page(open_report, width, hostile):
-    labels = HOSTILE[:7] if hostile else ["no", "yes"]
-    model = pictured(30, HOSTILE if hostile else None, labels)
-    page = open_report(model, width=width, title=HOSTILE[6] if hostile else None)
+    labels = HOSTILE_TEXTS[:7] if hostile else ["no", "yes"]
+    model = pictured(30, HOSTILE_TEXTS if hostile else None, labels)
+    page = open_report(model, width=width, title=HOSTILE_TEXTS[6] if hostile else None)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     boxes = page.locator("main > section, .desk > section, header").all()
     assert all(b.bounding_box()["x"] + b.bounding_box()["width"] <= width for b in boxes)
 
 
 def test_hostile_text_is_only_text(open_report):
-    model = pictured(30, HOSTILE, HOSTILE[:9])
-    page = open_report(model, title=HOSTILE[0])
-    assert page.title() == HOSTILE[0]
+    model = pictured(30, HOSTILE_TEXTS, HOSTILE_TEXTS[:9])
+    page = open_report(model, title=HOSTILE_TEXTS[0])
+    assert page.title() == HOSTILE_TEXTS[0]
     assert page.locator("script").count() == 2
     assert page.locator("img, iframe, object, link:not([rel=icon]), a").count() == 0
     for i in range(page.locator(".field").count()):
@@ -436,17 +444,14 @@ def test_the_first_view_can_be_read(open_report, width, levels):
 def test_without_scripts_the_view_begins_at_the_root(browser, open_report, tmp_path):
     model = pictured(200)
     page = open_report(model, java_script_enabled=False)
-    page.wait_for_timeout(400)
-    assert inside(page, '[data-n="0"] rect')
+    wait_until(lambda: inside(page, '[data-n="0"] rect'))
     viewport = page.locator("#viewport").bounding_box()
     page.mouse.move(viewport["x"] + 200, viewport["y"] + 200)
     page.mouse.wheel(0, 300)  # and it is free to leave
-    page.wait_for_timeout(400)
-    assert not inside(page, '[data-n="0"] rect')
+    wait_until(lambda: not inside(page, '[data-n="0"] rect'))
     cell = browser.new_page()
     cell.set_content(model._repr_html_())
-    cell.wait_for_timeout(400)
-    assert inside(cell, '[data-n="0"] rect', ".room")
+    wait_until(lambda: inside(cell, '[data-n="0"] rect', ".room"))
     cell.close()
 
 
@@ -492,4 +497,4 @@ def test_accessibility(open_report, scheme, width):
         found = Axe().run(page).response["violations"]
         assert [(v["id"], [n["html"][:200] for n in v["nodes"]]) for v in found] == []
         page.get_by_role("textbox", name="age").fill("50")
-        page.wait_for_timeout(300)  # transitions end
+        wait_until(lambda: not page.evaluate("document.getAnimations().length"))
