@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from maptree.pictures import layout as at
-from maptree.pictures.colours import OTHERS, PALETTE, bar
+from maptree.pictures.colours import PALETTE, bar
 from maptree.pictures.layout import Places
 from maptree.pictures.lettering import Lettering, import_pyplot
-from maptree.pictures.short_text import shorten
 from maptree.pictures.tree_view import NodeView, TreeView, view_tree
 from maptree.trees.fitted import FittedTree, HasFittedTree, fitted_tree
 
@@ -129,15 +128,7 @@ class _Drawing:
 
     def _legend(self) -> float:
         """Write the colours above the tree, in as many rows as they take; return their height."""
-        view = self.view
-        entries = [
-            (colour, shorten(label, 24))
-            for label, colour in zip(view.classes, view.colours, strict=True)
-            if colour != OTHERS
-        ]
-        grey = view.colours.count(OTHERS)
-        if grey:
-            entries.append((OTHERS, "1 other class" if grey == 1 else f"{grey} other classes"))
+        entries: list[tuple[int | None, str]] = [*self.view.legend(24)]
         x, row = at.MARGIN, 0
         places = []
         note = "line under a bar: 95% credible interval"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maptree.pictures.colours import class_colours
+from maptree.pictures.colours import OTHERS, class_colours
 from maptree.pictures.layout import Children, Places, place
 from maptree.pictures.short_text import distinct, isolate, shorten
 from maptree.trees.fitted import FittedTree
@@ -117,6 +117,18 @@ class TreeView:
             parent = number[self.nodes[i].parent]
             nodes.append(replace(self.nodes[i], parent=parent, children=pair, folded=folded))
         return replace(self, nodes=nodes, order=[number[i] for i in self.order if i in number])
+
+    def legend(self, most: int) -> list[tuple[int, str]]:
+        """Return the colours and the names of their classes, cut to so many characters."""
+        entries = [
+            (colour, shorten(label, most))
+            for label, colour in zip(self.classes, self.colours, strict=True)
+            if colour != OTHERS
+        ]
+        grey = self.colours.count(OTHERS)
+        if grey:
+            entries.append((OTHERS, "1 other class" if grey == 1 else f"{grey} other classes"))
+        return entries
 
     @property
     def leaves(self) -> list[NodeView]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from maptree.pictures import layout as at
-from maptree.pictures.colours import OTHERS, PALETTE, bar
+from maptree.pictures.colours import PALETTE, bar
 from maptree.pictures.layout import Places
 from maptree.pictures.report.markup import text
-from maptree.pictures.short_text import fit, shorten
+from maptree.pictures.short_text import fit
 from maptree.pictures.tree_view import NodeView, TreeView
 
 # Letters that are not bold are narrower than text_width takes them for.
@@ -88,17 +88,9 @@ def _small(view: TreeView, node: NodeView, room: float) -> str:
 
 def legend(view: TreeView) -> str:
     """Return the list of classes and their colours."""
-    entries = [
-        (colour, shorten(label, 40))
-        for label, colour in zip(view.classes, view.colours, strict=True)
-        if colour != OTHERS
-    ]
-    grey = view.colours.count(OTHERS)
-    if grey:
-        entries.append((OTHERS, "1 other class" if grey == 1 else f"{grey} other classes"))
     items = [
         f'<li><span class="swatch k{colour}"></span><bdi>{text(name)}</bdi></li>'
-        for colour, name in entries
+        for colour, name in view.legend(40)
     ]
     return f'<ul class="legend">{"".join(items)}</ul>'
 
