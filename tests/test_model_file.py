@@ -24,6 +24,7 @@ import maptree
 from maptree import BinaryEncoder, HeldOutScores, MAPTreeClassifier, load_model, save_model
 from maptree.estimators.saved import restored
 from maptree.files import strict_json
+from maptree.model_file import PARAMETERS
 from maptree.model_file.reading import parse_model
 from problems import examples
 from samples import classifier, noisy
@@ -576,3 +577,7 @@ def test_any_edit_of_the_text_is_read_or_refused(good, data):
     except ValueError:
         return
     use(model)
+
+
+def test_all_parameters_but_the_callback_are_stored():
+    assert sorted({*PARAMETERS, "callback"}) == sorted(MAPTreeClassifier().get_params(deep=False))

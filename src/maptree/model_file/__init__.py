@@ -19,15 +19,15 @@ VERSION = 1
 PARAMETERS = (
     "alpha",
     "beta",
-    "rho",
-    "time_limit",
+    "encoder",
+    "max_depth",
     "max_expansions",
     "memory_limit",
-    "max_depth",
     "min_samples_leaf",
-    "encoder",
     "n_jobs",
     "random_state",
+    "rho",
+    "time_limit",
     "verbose",
 )
 
