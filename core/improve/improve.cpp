@@ -180,7 +180,7 @@ std::int32_t Improver::build(const RowSet& rows, std::size_t& at, Tree& tree) co
   return node;
 }
 
-std::size_t Improver::bytes() const { return look_.bytes() + tree_bytes(); }
+std::size_t Improver::bytes() const { return look_.bytes() + look_.scratch_bytes() + tree_bytes(); }
 
 std::size_t Improver::growth() const {
   return exhausted_ ? 0 : look_.max_bytes() - look_.bytes() + tree_bytes();

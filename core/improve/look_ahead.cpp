@@ -24,7 +24,9 @@ LookAhead::LookAhead(const Dataset& data, Expander& expander, std::size_t max_by
       step_bytes_(sizeof(Look) + 2 * sizeof(Frame) + data.n_columns() * sizeof(Candidate) +
                   data.n_words() * sizeof(Word) + 4096),
       table_(table_share(max_bytes)),
-      counts_(static_cast<std::size_t>(data.n_classes())) {}
+      counts_(static_cast<std::size_t>(data.n_classes())) {
+  if (max_bytes > 0) expansion_.splits.reserve(data.n_columns());
+}
 
 void LookAhead::start(const RowSet& rows, std::size_t depth, int effort, const Subtree& known) {
   assert(done());

@@ -48,6 +48,10 @@ class LookAhead {
   void clear();
   [[nodiscard]] std::size_t max_bytes() const { return max_bytes_; }
   [[nodiscard]] std::size_t bytes() const { return table_.bytes() + frame_bytes_; }
+  // Beside it: what an expansion is written to.
+  [[nodiscard]] std::size_t scratch_bytes() const {
+    return expansion_.splits.capacity() * sizeof(SplitBounds);
+  }
 
  private:
   // A node on the way down, and how far its splits have been looked at.

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdlib>
 #include <memory>
 #include <new>
 #include <utility>
@@ -65,7 +64,8 @@ class Arena {
   // The system clears memory when it is first written, a large chunk for a millisecond or more.
   // Threads that share an arena under a lock do that without it, and hand in a spare chunk.
   struct Free {
-    void operator()(std::byte* chunk) const { std::free(chunk); }
+    std::align_val_t alignment;
+    void operator()(std::byte* chunk) const { ::operator delete(chunk, alignment); }
   };
   using Chunk = std::unique_ptr<std::byte, Free>;
   [[nodiscard]] bool wants_spare() const {
@@ -96,15 +96,12 @@ class Arena {
     return (std::max(grown, size) + unit - 1) / unit * unit;
   }
   [[nodiscard]] static Chunk new_chunk(std::size_t bytes) {
+    const std::align_val_t alignment{bytes >= huge_page ? huge_page : alignof(std::max_align_t)};
+    void* const memory = ::operator new(bytes, alignment);
 #if defined(__linux__)
-    void* memory = bytes >= huge_page ? std::aligned_alloc(huge_page, bytes) : std::malloc(bytes);
-    if (memory == nullptr) throw std::bad_alloc();
     if (bytes >= huge_page) madvise(memory, bytes, MADV_HUGEPAGE);  // a wish, no more
-#else
-    void* memory = std::malloc(bytes);
-    if (memory == nullptr) throw std::bad_alloc();
 #endif
-    return Chunk(static_cast<std::byte*>(memory));
+    return Chunk(static_cast<std::byte*>(memory), Free{alignment});
   }
   void add_chunk(std::size_t size) {
     if (spare_ != nullptr && size <= huge_page) {

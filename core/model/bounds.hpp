@@ -81,9 +81,12 @@ class Bounds {
   [[nodiscard]] Cost root_lower() const { return root_lower_; }
   // Sum of group floors per row of each segment; zero for segments of one class.
   [[nodiscard]] Cost group_floor(std::size_t segment) const { return group_floor_[segment]; }
-  [[nodiscard]] std::size_t bytes() const { return levels_.size() * sizeof(LevelBounds); }
+  [[nodiscard]] std::size_t bytes() const {
+    return levels_.size() * sizeof(LevelBounds) + group_floor_.size() * sizeof(Cost);
+  }
   [[nodiscard]] static std::size_t bytes_for(const Dataset& data) {
-    return Posterior::depths_for(data) * sizeof(LevelBounds);
+    return Posterior::depths_for(data) * sizeof(LevelBounds) +
+           data.segments().size() * sizeof(Cost);
   }
 
  private:

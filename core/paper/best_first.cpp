@@ -9,6 +9,7 @@ BestFirst::BestFirst(const Dataset& data, const Posterior& posterior, const Boun
                      Expander& expander, const Options& options)
     : data_(data), posterior_(posterior), expander_(expander), options_(options) {
   path_.resize(2);
+  expansion_.splits.reserve(data.n_columns());
   path_[0].rows = data_.all_rows();
   path_[0].key = data_.key(path_[0].rows);
   const Measure root = measure(path_[0], 0);

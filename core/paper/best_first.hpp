@@ -35,7 +35,13 @@ class BestFirst {
   void read_tree(Tree& tree);
   [[nodiscard]] std::int64_t subproblems() const { return subproblems_; }
   [[nodiscard]] std::size_t bytes() const {
-    return graph_.bytes() + path_.size() * data_.n_words() * sizeof(Word);
+    return graph_.bytes() + (path_.size() + 1) * data_.n_words() * sizeof(Word) +
+           expansion_.splits.capacity() * sizeof(SplitBounds);
+  }
+  // What bytes() will be at first, known before the search is made.
+  [[nodiscard]] static std::size_t bytes_for(const Dataset& data) {
+    return Graph::first_bytes(data.n_columns()) + 3 * data.n_words() * sizeof(Word) +
+           data.n_columns() * sizeof(SplitBounds);
   }
   // The most that one more expansion could add to bytes(): two sets of rows on the path.
   [[nodiscard]] std::size_t growth() const {

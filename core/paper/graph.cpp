@@ -6,10 +6,13 @@
 namespace maptree {
 
 namespace {
-constexpr std::uint32_t nothing = UINT32_MAX;
-}
 
-Graph::Graph() : buckets_(1024, nothing) {}
+constexpr std::uint32_t nothing = UINT32_MAX;
+constexpr std::size_t first_buckets = 1024;
+
+}  // namespace
+
+Graph::Graph() : buckets_(first_buckets, nothing) {}
 
 std::size_t Graph::bytes() const {
   return node_memory_.bytes() + split_memory_.bytes() + nodes_.capacity() * sizeof(OrNode*) +
@@ -28,6 +31,14 @@ std::size_t Graph::growth(std::size_t n_splits) const {
                       doubled(links_, n_new);
   if (nodes_.size() + n_new > buckets_.size()) bytes += 2 * buckets_.size() * sizeof(std::uint32_t);
   return bytes;
+}
+
+std::size_t Graph::first_bytes(std::size_t n_splits) {
+  const std::size_t n_nodes = 2 * n_splits + 1;
+  return Arena(sizeof(OrNode)).growth(n_nodes * sizeof(OrNode)) +
+         Arena(4 * sizeof(Split)).growth(n_splits * sizeof(Split)) +
+         2 * n_nodes * (sizeof(OrNode*) + sizeof(Link)) +
+         2 * std::max(first_buckets, n_nodes) * sizeof(std::uint32_t);
 }
 
 OrId Graph::intern(const NodeKey& key, const Known& known) {

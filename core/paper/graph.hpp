@@ -72,6 +72,8 @@ class Graph {
   [[nodiscard]] std::size_t bytes() const;
   // The most that one expansion of up to `n_splits` splits could add to bytes().
   [[nodiscard]] std::size_t growth(std::size_t n_splits) const;
+  // What bytes() can be after the first one.
+  [[nodiscard]] static std::size_t first_bytes(std::size_t n_splits);
 
   // What is known of a node before it is expanded. `below` is the split behind `upper`, to be
   // followed by two leaves; none: a leaf.

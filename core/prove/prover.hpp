@@ -84,6 +84,10 @@ class Prover {
   // The tree behind the upper bound of the proof's root, or a cheaper one; with the lock held.
   void read_tree(const Proof& proof, Tree& tree);
   [[nodiscard]] std::size_t bytes() const;
+  // What bytes() will be once it stands on the root.
+  [[nodiscard]] static std::size_t bytes_for(const Dataset& data) {
+    return 2 * data.n_words() * sizeof(Word) + data.n_columns() * sizeof(SplitBounds);
+  }
 
  private:
   enum class Outcome { reached, taken, stopped };  // taken: what is left is in others' hands

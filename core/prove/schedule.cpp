@@ -97,6 +97,10 @@ bool Schedule::read_cheaper(Prover& prover, Tree& tree) {
   return best != nullptr;
 }
 
+std::size_t Schedule::bytes_for(const Dataset& data, const Options& options) {
+  return Store::first_bytes() + (options.graded_proof ? 2 : 1) * Bounds::bytes_for(data);
+}
+
 std::size_t Schedule::bytes() const {
   // Of a second proof from the start: a limit is kept more easily where little grows.
   return desk_.store.bytes() + (options_.graded_proof ? 2 : 1) * whole_.bounds.bytes();

@@ -44,6 +44,8 @@ class Schedule {
   // Counted, of all provers.
   [[nodiscard]] std::int64_t work_done() const { return whole_work_ + graded_work_; }
   [[nodiscard]] std::size_t bytes() const;
+  // What bytes() will be at first, known before the schedule is made.
+  [[nodiscard]] static std::size_t bytes_for(const Dataset& data, const Options& options);
 
  private:
   [[nodiscard]] const StoreNode& root(const Proof& proof) const { return desk_.store[proof.root]; }

@@ -8,7 +8,7 @@
 
 namespace maptree {
 
-Store::Store() : buckets_(small_chunks ? 16 : 1024, NodeId::none), half_(buckets_.size() / 2) {}
+Store::Store() : buckets_(first_buckets, NodeId::none), half_(first_buckets / 2) {}
 
 std::size_t Store::bytes() const {
   return memory_.bytes() + chunks_.capacity() * sizeof(Chunk*) +

@@ -100,6 +100,8 @@ static_assert(sizeof(StoreNode) == 96);
 class Store {
  public:
   Store();
+  // What bytes() is at first.
+  [[nodiscard]] static std::size_t first_bytes() { return first_buckets * sizeof(NodeId); }
 
   [[nodiscard]] StoreNode& operator[](NodeId id) {
     return cell(static_cast<std::uint32_t>(id)).node;
@@ -188,6 +190,7 @@ class Store {
     Cell cells[chunk_cells];
     bool is_node[chunk_cells] = {};
   };
+  static constexpr std::size_t first_buckets = small_chunks ? 16 : 1024;
   static constexpr std::size_t slack = 2;  // nodes that may be made before the next question
 
   [[nodiscard]] Cell& cell(std::uint32_t n) {

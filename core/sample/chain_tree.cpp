@@ -96,7 +96,7 @@ Cost ChainTree::as_inner(const Node& node) const {
 bool ChainTree::make_side(Id id, Id parent, std::int32_t column, int side, Watch& watch) {
   Node& node = at(id);
   const Node& above = at(parent);
-  if (watch.stop(static_cast<std::int64_t>(2 * above.rows.n_stored()))) return false;
+  if (watch.poll(static_cast<std::int64_t>(2 * above.rows.n_stored()))) return false;
   node.parent = parent;
   node.child[0] = node.child[1] = Id::none;
   node.column = leaf_column;

@@ -59,7 +59,7 @@ bool Island::advance(Particle& particle, std::int64_t& n_steps, Watch& watch) {
 // The next open leaf becomes a leaf or a split.
 bool Island::decide(Particle& particle, Watch& watch) {
   const Node node = particle.nodes[particle.n_decided];
-  if (watch.stop(100)) return false;
+  if (watch.poll(100)) return false;
   if (nodes_.divisible(node.id)) {
     double log_change = 0;
     std::int32_t column = leaf_column;

@@ -75,7 +75,7 @@ class Chain {
 
   // False: stopped, and it did not take place.
   bool iterate(Watch& watch) {
-    if (watch.stop(200)) return false;
+    if (watch.poll(200)) return false;
     const std::size_t m = random_.below(n_moves);
     const bool accepted = step(static_cast<Move>(m), *tree_, random_, watch);
     if (watch.stopped()) return false;  // in the middle, and nothing was accepted

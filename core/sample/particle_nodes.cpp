@@ -78,7 +78,7 @@ bool ParticleNodes::find_rows(Id id, Watch& watch) {
   rows_of_ = Id::none;
   const RowSet* from = &all_rows_;
   for (; !path_.empty(); path_.pop_back()) {
-    if (watch.stop(static_cast<std::int64_t>(from->n_stored()))) return false;
+    if (watch.poll(static_cast<std::int64_t>(from->n_stored()))) return false;
     const Node& node = at(path_.back());
     other_.assign_side(*from, data_.column(node.column), node.side);
     std::swap(rows_, other_);
@@ -123,7 +123,7 @@ ParticleNodes::Children ParticleNodes::children(Id id, std::uint32_t column, Wat
   Id child[2] = {Id::none, Id::none};
   if (!find_rows(id, watch)) return {Id::none, Id::none};
   for (int side = 0; side < 2; ++side) {
-    if (watch.stop(static_cast<std::int64_t>(2 * rows_.n_stored()))) return {Id::none, Id::none};
+    if (watch.poll(static_cast<std::int64_t>(2 * rows_.n_stored()))) return {Id::none, Id::none};
     other_.assign_side(rows_, data_.column(column), side);
     Node node;
     node.parent = id;

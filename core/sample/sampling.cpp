@@ -53,7 +53,7 @@ class Queue {
 
   // Works until nothing waits, or the watch says stop.
   void work(const Advance& advance, Watch& watch) {
-    while (!watch.stop(0)) {
+    while (!watch.poll(0)) {
       std::size_t task = 0;
       {
         const std::lock_guard lock(mutex_);
@@ -119,7 +119,7 @@ void share_out(Sampling& sampling, std::size_t n_tasks, const Advance& advance) 
   try {
     Watch watch(sampling.control());
     do queue.work(advance, watch);
-    while (!queue.done() && !watch.stop(1'000'000));
+    while (!queue.done() && !watch.poll(1'000'000));
   } catch (...) {
     queue.fail(std::current_exception());
   }

@@ -72,7 +72,7 @@ bool SplitGains::pack(Watch& watch) {
   std::uint32_t tile[half_bits * blocks];
   for (std::size_t first = 0; first < slots_.size(); first += half_bits) {
     if (slots_[first] == no_slot) continue;
-    if (watch.stop(static_cast<std::int64_t>(2 * data_.n_columns()))) return false;
+    if (watch.poll(static_cast<std::int64_t>(2 * data_.n_columns()))) return false;
     for (std::size_t h = 0; h < data_.halves_per_row(); h += blocks) {
       const std::size_t n = std::min(blocks, data_.halves_per_row() - h);
       for (std::size_t r = 0; r < half_bits; ++r) {
@@ -117,7 +117,7 @@ bool SplitGains::find(const RowSet& rows, std::span<const std::int64_t> counts,
   columns.clear();
   gains.clear();
   for (std::size_t c = 0; c < data_.n_columns(); ++c) {
-    if (watch.stop(static_cast<std::int64_t>(n_words + 20))) return false;
+    if (watch.poll(static_cast<std::int64_t>(n_words + 20))) return false;
     const Word* const column = packed ? &packed_[c * n_words] : data_.column(c);
     const Word* const among = packed ? column : rows.words().data();
     std::fill(ones_.begin(), ones_.end(), 0);

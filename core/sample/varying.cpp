@@ -70,7 +70,7 @@ std::int64_t find_varying(const Dataset& data, const RowSet& rows, const ColumnS
       const Word reference = columns_of(data, first, w);
       bool stopped = false;
       for_each_slot(among[w] & ~varying[w], 0, [&](std::size_t c) {
-        stopped = stopped || watch.stop(static_cast<std::int64_t>(rows.n_stored()));
+        stopped = stopped || watch.poll(static_cast<std::int64_t>(rows.n_stored()));
         if (stopped) return;
         const Word flip = ((reference >> c) & 1) != 0 ? ~Word{0} : Word{0};
         if (varies(rows, data.column(w * word_bits + c), flip)) varying[w] |= Word{1} << c;

@@ -245,6 +245,17 @@ class Search {
   std::int64_t next_trace_ = 0;
 };
 
+// What a search holds when it begins, known before it does: below that there is no use to.
+std::size_t bytes_for(const Dataset& data, const Options& options) {
+  constexpr std::size_t small_things = 1 << 14;  // that nobody counts one by one
+  const std::size_t engine = options.depth_first
+                                 ? Schedule::bytes_for(data, options) + Prover::bytes_for(data)
+                                 : BestFirst::bytes_for(data);
+  const std::size_t improver = options.improve ? data.n_columns() * sizeof(SplitBounds) : 0;
+  return data.bytes() + Posterior::bytes_for(data) + Bounds::bytes_for(data) +
+         Expander::bytes_for(data, options) + engine + improver + small_things;
+}
+
 // Where there was no time or memory for the tables: the lone leaf, and the bound that every
 // probability has.
 Result lone_leaf(const Dataset& data, const Prior& prior, Status status, const Control& control,
@@ -275,8 +286,7 @@ Result search(const Dataset& data, const Prior& prior, const Options& options, c
 
   Control control(limits);
   Watch watch(control);
-  const std::size_t needed = data.bytes() + Posterior::bytes_for(data) + Bounds::bytes_for(data) +
-                             Expander::bytes_for(data, effective);
+  const std::size_t needed = bytes_for(data, effective);
   const bool fits =
       limits.memory_bytes < 0 || needed <= static_cast<std::size_t>(limits.memory_bytes);
   Posterior::check(prior, data);
