@@ -108,6 +108,8 @@ class Watch {
     unread_ += work;
     return unread_ < limit_ ? stopped_ : read(work);
   }
+  // Reads the clock at once: after a wait, which is no work.
+  bool check() { return control_ != nullptr && read(0); }
   // Counts work that is told piece by piece to poll().
   void count(std::int64_t work) { work_ += work; }
 

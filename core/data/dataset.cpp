@@ -22,6 +22,11 @@ void require(std::size_t bytes, std::size_t memory_limit) {
                           " are left for that. Raise memory_limit, or pass fewer rows or columns.");
 }
 
+// Of the table that finds equal columns.
+[[nodiscard]] std::size_t n_buckets(std::size_t n_columns) {
+  return std::bit_ceil(2 * n_columns + 1);
+}
+
 template <class Vector>
 void give_back(Vector& memory) {
   Vector().swap(memory);
@@ -50,6 +55,10 @@ Dataset::Dataset(PackedTable table, const Labels& labels, std::span<const std::i
 
 bool Dataset::build(PackedTable& table, const RowClasses& classes, Folding folding,
                     std::size_t memory_limit, Watch& watch) {
+  const std::size_t columns_bytes = table.n_columns * (sizeof(int) + sizeof(std::uint32_t));
+  require(table.bytes() + columns_bytes + words_for(table.n_rows) * sizeof(Word) +
+              (folding.columns ? n_buckets(table.n_columns) * sizeof(std::uint32_t) : 0),
+          memory_limit);
   std::vector<Word> live = read_classes(classes, table.n_rows);
   if (!choose_columns(table, live, folding.columns, watch)) return false;
   give_back(live);
@@ -62,8 +71,8 @@ bool Dataset::build(PackedTable& table, const RowClasses& classes, Folding foldi
                                           [](std::int64_t w) { return w > 0; })
                           : total_weight_));
   const std::size_t rows_bytes = n_rows * row_bytes_;
-  require(rows_bytes + std::max(table.bytes(), placement_bytes(n_rows, n_classes_, folding.rows)),
-          memory_limit);
+  const std::size_t placement = placement_bytes(n_rows, n_classes_, folding.rows);
+  require(columns_bytes + rows_bytes + std::max(table.bytes(), placement), memory_limit);
   // Room for a segment a class, so that the rows can be moved to their slots where they are.
   const std::size_t room =
       std::min(word_bits * static_cast<std::size_t>(n_classes_), n_rows / 16 + 2 * word_bits);
@@ -72,22 +81,25 @@ bool Dataset::build(PackedTable& table, const RowClasses& classes, Folding foldi
   if (!fill_rows(table, classes, watch)) return false;
   give_back(table.words);
 
-  Placement placement = place_rows({by_row_.data(), n_rows, row_bytes_}, classes, watch);
-  if (!placement.complete) return false;
-  segments_ = std::move(placement.segments);
-  n_words_ = placement.n_words;
-  n_distinct_rows_ = placement.n_distinct_rows;
+  Placement placed =
+      place_rows({by_row_.data(), n_rows, row_bytes_}, classes, watch, [&](std::size_t bytes) {
+        require(columns_bytes + rows_bytes + placement + bytes, memory_limit);
+      });
+  if (!placed.complete) return false;
+  segments_ = std::move(placed.segments);
+  n_words_ = placed.n_words;
+  n_distinct_rows_ = placed.n_distinct_rows;
   const std::size_t slots = n_words_ * word_bits;
   const std::size_t patterns =
       segments_.size() * (sizeof(Segment) + 4 * static_cast<std::size_t>(n_classes_));
   // To move them takes the rows twice only where there is no room to move them where they are.
   const bool in_place = slots * row_bytes_ + slack <= by_row_.capacity();
-  require(patterns + slots * row_bytes_ +
+  require(columns_bytes + patterns + slots * row_bytes_ +
               std::max((in_place ? 0 : rows_bytes) + 4 * std::max(n_rows, slots),
                        n_columns() * n_words_ * sizeof(Word)),
           memory_limit);
-  if (!move_rows(placement.slot, watch)) return false;
-  give_back(placement.slot);
+  if (!move_rows(placed.slot, watch)) return false;
+  give_back(placed.slot);
   return fill_columns(watch);
 }
 
@@ -127,7 +139,7 @@ bool Dataset::choose_columns(const PackedTable& table, const std::vector<Word>& 
     return ((words[w0] >> b0) & 1) != 0 ? ~Word{0} : Word{0};
   };
   // Columns by hash, which finds candidates only: a comparison of all words decides.
-  std::vector<std::uint32_t> seen(fold ? std::bit_ceil(2 * table.n_columns + 1) : 0, no_slot);
+  std::vector<std::uint32_t> seen(fold ? n_buckets(table.n_columns) : 0, no_slot);
   multiplicity_.reserve(table.n_columns);
   original_.reserve(table.n_columns);
   for (std::size_t column = 0; column < table.n_columns; ++column) {

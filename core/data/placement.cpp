@@ -72,13 +72,19 @@ std::int64_t find_equal_rows(const Rows& rows, PageVector<std::uint32_t>& of, Wa
 // Numbers patterns in the order in which they are first met.
 class PatternNumbers {
  public:
-  explicit PatternNumbers(std::size_t n_classes)
-      : last_weight_(n_classes, 0), last_number_(n_classes, 0), scratch_(n_classes, 0) {}
+  PatternNumbers(std::size_t n_classes, const std::function<void(std::size_t)>& check)
+      : check_(check),
+        last_weight_(n_classes, 0),
+        last_number_(n_classes, 0),
+        scratch_(n_classes, 0) {}
 
   [[nodiscard]] std::uint32_t number(std::span<const std::int32_t> counts) {
     std::copy(counts.begin(), counts.end(), scratch_.begin());
     const auto [at, is_new] = numbers_.try_emplace(scratch_, n_rows_.size());
-    if (is_new) n_rows_.push_back(0);
+    if (is_new) {
+      if (n_rows_.size() == n_rows_.capacity()) check_(bytes_for(2 * n_rows_.size() + 1));
+      n_rows_.push_back(0);
+    }
     ++n_rows_[at->second];
     return at->second;
   }
@@ -98,6 +104,14 @@ class PatternNumbers {
   [[nodiscard]] std::size_t n_rows(std::uint32_t number) const { return n_rows_[number]; }
 
  private:
+  // An entry of the map, its counts, what is kept by number, and the segment it becomes.
+  [[nodiscard]] std::size_t bytes_for(std::size_t n) const {
+    constexpr std::size_t entry = 96;
+    return n * (entry + 2 * sizeof(std::int32_t) * scratch_.size() + 2 * sizeof(std::size_t) +
+                sizeof(std::uint32_t) + 2 * sizeof(Segment));
+  }
+
+  const std::function<void(std::size_t)>& check_;
   std::map<std::vector<std::int32_t>, std::uint32_t> numbers_;
   std::vector<std::size_t> n_rows_;  // by number
   std::vector<std::int32_t> last_weight_;
@@ -138,7 +152,8 @@ bool for_each_row(const RowClasses& classes, Watch& watch, Visit&& visit) {
 
 }  // namespace
 
-Placement place_rows(const Rows& rows, const RowClasses& classes, Watch& watch) {
+Placement place_rows(const Rows& rows, const RowClasses& classes, Watch& watch,
+                     const std::function<void(std::size_t)>& check) {
   const auto n_classes = static_cast<std::size_t>(classes.n_classes);
   Placement out;
   out.slot.resize(rows.n_rows);
@@ -161,7 +176,7 @@ Placement place_rows(const Rows& rows, const RowClasses& classes, Watch& watch) 
   });
   if (!out.complete) return out;
 
-  PatternNumbers patterns(n_classes);
+  PatternNumbers patterns(n_classes, check);
   out.complete = for_each_row(classes, watch, [&](std::size_t i, std::size_t r) {
     if (!is_first(of, i))
       of[i] = no_slot;
@@ -173,6 +188,7 @@ Placement place_rows(const Rows& rows, const RowClasses& classes, Watch& watch) 
   if (!out.complete) return out;
 
   std::vector<std::uint32_t> next(patterns.sorted().size());  // free slot, by pattern
+  out.segments.reserve(patterns.sorted().size());
   for (const auto& [pattern, number] : patterns.sorted()) {
     next[number] = static_cast<std::uint32_t>(out.n_words * word_bits);
     out.segments.push_back(make_segment(pattern, patterns.n_rows(number), out.n_words));

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -62,8 +63,10 @@ struct Placement {
 };
 
 // Rows are those of the caller, in order, each as often as copies() says.
-Placement place_rows(const Rows& rows, const RowClasses& classes, Watch& watch);
-// The most that place_rows allocates at a time, but for the segments.
+// `check` is called before more is taken for patterns, with the bytes that all of them will take.
+Placement place_rows(const Rows& rows, const RowClasses& classes, Watch& watch,
+                     const std::function<void(std::size_t)>& check);
+// The most that place_rows allocates at a time, but for patterns and segments.
 [[nodiscard]] std::size_t placement_bytes(std::size_t n_rows, int n_classes, bool fold);
 
 }  // namespace maptree

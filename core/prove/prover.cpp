@@ -149,7 +149,7 @@ std::int64_t Prover::advance(std::unique_lock<std::mutex>& lock, Proof& proof, C
   if (outcome == Outcome::taken) {
     desk_.changed.wait_for(lock, std::chrono::milliseconds(1));
     lock.unlock();
-    watch.stop(100'000);
+    watch.check();
     lock.lock();
   }
   --proof.users;  // from here on it may be gone
@@ -276,12 +276,14 @@ bool Prover::attach(StoreNode& node, SplitRecord& split, std::size_t depth) {
   const RowKey whole = node.key.rows;
   RowKey keys[2];
   Measure measures[2];
-  const auto work = static_cast<std::int64_t>(6 * node.weight + 4 * data_.n_words());
+  const RowSet& rows = path_[depth];
+  const auto n_rows = std::min<std::size_t>(node.weight, word_bits * rows.n_stored());  // at most
+  const auto work = static_cast<std::int64_t>(6 * n_rows + 4 * rows.n_stored());
   lock_->unlock();
   watch_->poll(work);
   // One key gives the other: the children part the rows.
   for (int side = 1; side >= 0; --side) {
-    part_.assign_side(path_[depth], data_.column(column), side);
+    part_.assign_side(rows, data_.column(column), side);
     if (side == 1) {
       keys[1] = data_.key(part_);
       keys[0] = whole;

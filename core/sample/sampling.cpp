@@ -119,7 +119,7 @@ void share_out(Sampling& sampling, std::size_t n_tasks, const Advance& advance) 
   try {
     Watch watch(sampling.control());
     do queue.work(advance, watch);
-    while (!queue.done() && !watch.poll(1'000'000));
+    while (!queue.done() && !watch.check());
   } catch (...) {
     queue.fail(std::current_exception());
   }

@@ -128,12 +128,12 @@ bool Expander::scan_pairs(std::size_t depth, Cost upper, Watch& watch, Expansion
                   static_cast<std::int64_t>(n) * pairs_in_block * pair_work, watch, scan_part))
       return false;
   }
-  if (watch.poll(static_cast<std::int64_t>(100 * n_open))) return false;
 
   Cost best_total = Cost::infinity();
   std::size_t best_at = 0;
   Cost best_below[2];  // what the children's own best split leaves to its leaves
   for (std::size_t p = 0; p < n_open; ++p) {
+    if (watch.poll(50)) return false;
     const Child& child = children_[order_[p]];
     const NodeView::Column& column = view_.columns()[order_[p]];
     SplitBounds split;
@@ -193,12 +193,12 @@ std::uint32_t Expander::split_below(const PairScan& scan, std::size_t p, int sid
     kernel_.count_with(scan, p, first, last);
   };
   if (!in_parts(scan.stride, view_.work_of_counts(1), watch, count_part)) return no_column;
-  if (watch.poll(static_cast<std::int64_t>(order_.size() * (40 + 20 * mixed_.size()))))
-    return no_column;
   view_.count_side(order_[p], side, counts_);
   std::uint32_t found = no_column;
   std::vector<std::int64_t> part(counts_.classes.size());
+  const auto work = static_cast<std::int64_t>(40 + 20 * mixed_.size());
   for (std::size_t q = 0; q < order_.size(); ++q) {
+    if (watch.poll(work)) return no_column;
     Cost cost[2];
     std::int64_t least = max_total_weight;
     for (int value = 0; value < 2; ++value) {

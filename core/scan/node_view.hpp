@@ -29,7 +29,7 @@ inline constexpr std::uint32_t no_column = UINT32_MAX;
 // about this much work, so that the clock can be read between them. False when stopped.
 template <class Visit>
 bool in_parts(std::size_t n, std::int64_t block_work, Watch& watch, Visit&& visit) {
-  constexpr std::int64_t part_work = 1'000'000;
+  constexpr std::int64_t part_work = 250'000;
   const auto blocks = static_cast<std::size_t>(std::max<std::int64_t>(part_work / block_work, 1));
   for (std::size_t first = 0; first < n; first += blocks * lanes) {
     const std::size_t last = std::min(n, first + blocks * lanes);

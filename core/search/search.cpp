@@ -112,7 +112,7 @@ class Search {
       team.rethrow();
       take();
       if (solved()) return Status::optimal;
-      if (schedule.desk().broken) watch_.stop(slice);  // the time is up
+      if (schedule.desk().broken) watch_.check();  // the time is up
       if (control_.stopped()) return control_.reason();
       if (schedule.desk().out_of_expansions) return Status::expansion_limit;
       if (schedule.desk().out_of_memory) return Status::memory_limit;

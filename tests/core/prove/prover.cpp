@@ -9,6 +9,7 @@
 #include "check.hpp"
 #include "problem.hpp"
 #include "prove/schedule.hpp"
+#include "turned_clock.hpp"
 #include "workbench.hpp"
 
 using fuzz::Problem;
@@ -232,23 +233,20 @@ TEST(threads_can_be_stopped_at_any_time) {
 }
 
 TEST(threads_that_collect_keep_to_the_time) {
-  // The store's lock is held by whoever collects, and the first look is one thread's alone.
+  // The store's lock is held by whoever collects, and the first expansion is one thread's alone.
   for (const std::size_t n_columns : {40u, 800u}) {
     const Problem problem = noisy(10, 400, n_columns, 0.6);
-    const Dataset data = fuzz::make_dataset(problem);
     Limits limits;
     limits.max_expansions = 0;
-    limits.memory_bytes = -1;
-    const maptree::Options options = fuzz::make_options(problem);
-    const maptree::Prior prior = fuzz::make_prior(problem);
-    const std::int64_t start = maptree::search(data, prior, options, limits).peak_bytes;
+    const std::int64_t start = run(problem, limits).peak_bytes;
     limits.max_expansions = -1;
     limits.threads = 2;
-    limits.seconds = 0.3;
     limits.memory_bytes = 3 * start + 1'000'000;
-    const Result result = maptree::search(data, prior, options, limits);
-    CHECK(result.status == Status::time_limit);
-    CHECK(result.seconds < limits.seconds + 1);
-    CHECK(result.peak_bytes <= limits.memory_bytes);
+    for (const std::int64_t late_from : {0, 3, 100, 3000}) {
+      const Result result = run(problem, TurnedClock(late_from).limits(limits, 100'000));
+      CHECK(result.status == Status::time_limit);
+      CHECK(result.clock.n_readings <= late_from + limits.threads);  // one late one each, at most
+      CHECK(result.peak_bytes <= limits.memory_bytes);
+    }
   }
 }
