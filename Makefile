@@ -24,8 +24,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-CORE := $(wildcard core/*.cpp core/*.hpp core/kernels/*.cpp core/kernels/*.hpp bindings/*.cpp bindings/*.hpp)
-CXX_FILES := $(CORE) $(wildcard tests/*.cpp tests/*.hpp fuzz/*.cpp fuzz/*.hpp bench/*.cpp)
+CORE := $(shell find core bindings cmake -name '*.[ch]pp' -o -name '*.cmake')
+CXX_FILES := $(shell find core bindings fuzz tests/core -name '*.[ch]pp')
 CMAKE := $(BIN)/cmake
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # PEP 735 groups of pyproject.toml, read with the standard library: old pips do not know them.
@@ -101,7 +101,7 @@ $(VENV)/.lint: $(VENV)/.build pyproject.toml
 build/plain/.built: SANITIZE = OFF
 build/debug/.built: SANITIZE = ON
 build/threads/.built: SANITIZE = thread
-build/plain/.built build/debug/.built build/threads/.built: build/%/.built: $(VENV)/.build $(CXX_FILES) CMakeLists.txt
+build/plain/.built build/debug/.built build/threads/.built: build/%/.built: $(VENV)/.build $(CORE) $(CXX_FILES) CMakeLists.txt
 	$(CMAKE) -S . -B build/$* -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
 	  -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1" -DMAPTREE_PYTHON=OFF \
 	  -DMAPTREE_TESTS=ON -DMAPTREE_SANITIZE=$(SANITIZE) -DMAPTREE_WERROR=ON > build-$*.log 2>&1 \

@@ -14,12 +14,12 @@
 #include <utility>
 
 #include "arrays.hpp"
+#include "data/pack.hpp"
 #include "monitor.hpp"
-#include "pack.hpp"
-#include "pair_kernel.hpp"
 #include "routing.hpp"
 #include "samplers.hpp"
-#include "search.hpp"
+#include "scan/pair_kernel.hpp"
+#include "search/search.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -112,15 +112,18 @@ using Int32Labels = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, n
 template <class Array>
 void make_dataset(Dataset* self, PackedTable& table, const Array& labels,
                   const std::optional<Weights>& weights, int n_classes, bool fold_rows,
-                  bool fold_columns, std::int64_t memory_limit, double seconds) {
+                  bool fold_columns, std::int64_t memory_limit, double seconds,
+                  const std::optional<nb::callable>& clock) {
   const Labels y(std::span(labels.data(), labels.shape(0)));
   const auto w =
       weights ? std::span(weights->data(), weights->shape(0)) : std::span<const std::int64_t>();
   nb::gil_scoped_release release;
-  const Control control({.seconds = seconds}, {});
-  const auto stop = [&] { return control.seconds() >= seconds; };
+  Limits limits{.seconds = seconds};
+  if (clock) limits.clock = call_clock(*clock);
+  Control control(limits);
+  Watch watch(control);
   new (self) Dataset(std::exchange(table, {}), y, w, n_classes, {fold_rows, fold_columns},
-                     memory_limit < 0 ? SIZE_MAX : static_cast<std::size_t>(memory_limit), stop);
+                     memory_limit < 0 ? SIZE_MAX : static_cast<std::size_t>(memory_limit), watch);
 }
 
 struct PyResult {
@@ -169,11 +172,7 @@ constexpr std::pair<const char*, bool Options::*> switches[] = {
     {"distinct_rows_bound", &Options::distinct_rows_bound},
     {"varying_bound", &Options::varying_bound},
     {"structure_bound", &Options::structure_bound},
-    {"equivalent_rows_bound", &Options::equivalent_rows_bound},
-    {"prune", &Options::prune},
-    {"lazy_children", &Options::lazy_children},
-    {"free_solved", &Options::free_solved},
-    {"gap_per_minority", &Options::gap_per_minority}};
+    {"equivalent_rows_bound", &Options::equivalent_rows_bound}};
 
 Options make_options(Options options, const nb::kwargs& kwargs) {
   for (const auto& [key, value] : kwargs) {
@@ -213,7 +212,7 @@ NB_MODULE(_core, m) {
   const auto def_init = [&](auto init) {
     dataset.def("__init__", init, "table"_a, "labels"_a, "weights"_a.none(), "n_classes"_a,
                 "fold_rows"_a = true, "fold_columns"_a = true, "memory_limit"_a = -1,
-                "seconds"_a = HUGE_VAL);
+                "seconds"_a = HUGE_VAL, "clock"_a = nb::none());
   };
   def_init(&make_dataset<ByteLabels>);
   def_init(&make_dataset<Int32Labels>);
@@ -251,11 +250,15 @@ NB_MODULE(_core, m) {
       .def(
           "__init__",
           [](Limits* self, double seconds, std::int64_t max_expansions, std::int64_t memory,
-             std::int64_t threads, double poll_seconds) {
-            new (self) Limits{seconds, max_expansions, memory, threads, poll_seconds};
+             std::int64_t threads, double poll_seconds, const std::optional<nb::callable>& clock,
+             std::int64_t work_per_reading) {
+            new (self) Limits{seconds, max_expansions,  memory, threads, poll_seconds,
+                              {},      work_per_reading};
+            if (clock) self->clock = call_clock(*clock);
           },
           nb::kw_only(), "seconds"_a = HUGE_VAL, "max_expansions"_a = -1, "memory"_a = -1,
-          "threads"_a = 1, "poll_seconds"_a = 0.05);
+          "threads"_a = 1, "poll_seconds"_a = 0.05, "clock"_a = nb::none(),
+          "work_per_reading"_a = Limits().work_per_reading);
 
   nb::class_<Progress>(m, "Progress")
       .def_ro("seconds", &Progress::seconds)
@@ -276,6 +279,8 @@ NB_MODULE(_core, m) {
       .def_prop_ro("subproblems", [](const PyResult& r) { return r.core.subproblems; })
       .def_prop_ro("seconds", [](const PyResult& r) { return r.core.seconds; })
       .def_prop_ro("peak_bytes", [](const PyResult& r) { return r.core.peak_bytes; })
+      .def_prop_ro("clock_readings", [](const PyResult& r) { return r.core.clock.n_readings; })
+      .def_prop_ro("most_work", [](const PyResult& r) { return r.core.clock.most_work; })
       .def_ro("trace", &PyResult::trace)
       .def_ro("feature", &PyResult::feature)
       .def_ro("left", &PyResult::left)

@@ -1,12 +1,27 @@
-// Signals and Python callbacks as a monitor of the core, which knows of neither.
+// Signals and Python callbacks as monitor and clock of the core, which knows of neither.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
 #include <exception>
+#include <functional>
+#include <memory>
 #include <optional>
 
-#include "control.hpp"
+#include "control/control.hpp"
+
+// A clock of Python's, for tests. The limits may outlive it, and be copied without the GIL.
+inline std::function<double()> call_clock(const nanobind::callable& clock) {
+  namespace nb = nanobind;
+  const auto held = std::shared_ptr<nb::callable>(new nb::callable(clock), [](nb::callable* last) {
+    nb::gil_scoped_acquire acquire;
+    delete last;
+  });
+  return [held] {
+    nb::gil_scoped_acquire acquire;
+    return nb::cast<double>((*held)());
+  };
+}
 
 // What went wrong in Python while the core worked; it goes on once the core has returned.
 class Raised {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "route.hpp"
+#include "data/route.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -14,10 +14,10 @@
 #include <tuple>
 
 #include "arrays.hpp"
-#include "mcmc.hpp"
 #include "monitor.hpp"
-#include "smc.hpp"
-#include "transitions.hpp"
+#include "sample/mcmc.hpp"
+#include "sample/moves.hpp"
+#include "sample/smc.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -82,6 +82,7 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 struct PySamples {
   const char* status = "";
   double seconds = 0;
+  ClockUse clock;
   std::size_t best = 0;
   nb::object trace, offsets, feature, left, right, counts, log_posterior, sample;
 };
@@ -95,6 +96,7 @@ struct PySmcSamples : PySamples {
 void write_samples(PySamples& out, Samples& core, std::size_t n_classes) {
   out.status = name(core.status);
   out.seconds = core.seconds;
+  out.clock = core.clock;
   out.best = core.best;
   std::vector<double> trace;
   for (const auto& [seconds, steps, cost] : core.trace) {
@@ -180,24 +182,6 @@ PySmcSamples run_smc(const Dataset& data, const Prior& prior, std::int64_t n_par
   return out;
 }
 
-nb::list transitions(const Dataset& data, const Prior& prior, const Int32s& feature,
-                     const Int32s& left, const Int32s& right, const std::string& move) {
-  nb::list out;
-  for (Transition& way : mcmc_transitions(data, prior, tree_of(feature, left, right),
-                                          named<Move>(move, "move",
-                                                      {{"grow", Move::grow},
-                                                       {"prune", Move::prune},
-                                                       {"change", Move::change},
-                                                       {"swap", Move::swap}}))) {
-    const std::size_t n = way.tree.feature.size();
-    out.append(nb::make_tuple(to_numpy(std::move(way.tree.feature), {n}),
-                              to_numpy(std::move(way.tree.left), {n}),
-                              to_numpy(std::move(way.tree.right), {n}), way.proposal_probability,
-                              way.acceptance_probability));
-  }
-  return out;
-}
-
 }  // namespace
 
 void add_samplers(nb::module_& m) {
@@ -211,6 +195,8 @@ void add_samplers(nb::module_& m) {
   nb::class_<PySamples>(m, "Samples")
       .def_ro("status", &PySamples::status)
       .def_ro("seconds", &PySamples::seconds)
+      .def_prop_ro("clock_readings", [](const PySamples& s) { return s.clock.n_readings; })
+      .def_prop_ro("most_work", [](const PySamples& s) { return s.clock.most_work; })
       .def_ro("trace", &PySamples::trace)
       .def_ro("offsets", &PySamples::offsets)
       .def_ro("feature", &PySamples::feature)
@@ -235,6 +221,4 @@ void add_samplers(nb::module_& m) {
   m.def("sample_smc", &run_smc, "dataset"_a, "prior"_a, nb::kw_only(), "n_particles"_a,
         "n_islands"_a, "proposal"_a, "growth"_a, "resampling"_a, "ess_threshold"_a, "seed"_a,
         "limits"_a, "on_progress"_a = nb::none());
-  m.def("mcmc_transitions", &transitions, "dataset"_a, "prior"_a, "feature"_a, "left"_a, "right"_a,
-        "move"_a);
 }

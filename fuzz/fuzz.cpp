@@ -18,7 +18,7 @@
 #include <map>
 #include <sstream>
 
-#include "pair_kernel.hpp"
+#include "scan/pair_kernel.hpp"
 #include "verify.hpp"
 
 #if defined(__unix__) || defined(__APPLE__)

@@ -8,7 +8,7 @@
 #include <set>
 #include <sstream>
 
-#include "pair_kernel.hpp"
+#include "scan/pair_kernel.hpp"
 
 namespace fuzz {
 
@@ -24,10 +24,6 @@ const std::vector<Switch> switches = {
     {"varying_bound", &Options::varying_bound},
     {"structure_bound", &Options::structure_bound},
     {"equivalent_rows_bound", &Options::equivalent_rows_bound},
-    {"prune", &Options::prune},
-    {"lazy_children", &Options::lazy_children},
-    {"free_solved", &Options::free_solved},
-    {"gap_per_minority", &Options::gap_per_minority},
     {"greedy_start", &Options::greedy_start},
     {"improve", &Options::improve},
     {"depth_first", &Options::depth_first},

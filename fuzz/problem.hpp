@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "brute_force.hpp"
-#include "dataset.hpp"
-#include "options.hpp"
-#include "posterior.hpp"
+#include "control/options.hpp"
+#include "data/dataset.hpp"
+#include "model/posterior.hpp"
 
 namespace fuzz {
 

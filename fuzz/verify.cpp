@@ -4,7 +4,7 @@
 #include <map>
 #include <sstream>
 
-#include "search.hpp"
+#include "search/search.hpp"
 
 namespace fuzz {
 

@@ -20,19 +20,15 @@ SWITCHES = (
     "fold_rows",
     "compact",
     "pair_expansion",
-    "prune",
-    "lazy_children",
     "distinct_rows_bound",
     "equivalent_rows_bound",
     "structure_bound",
     "varying_bound",
-    "gap_per_minority",
     "greedy_start",
     "improve",
     "depth_first",
     "depth_transfer",
     "graded_proof",
-    "free_solved",
 )
 
 CONSTRAINTS: list[dict[str, Any]] = [

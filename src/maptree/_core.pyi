@@ -38,6 +38,7 @@ class Dataset:
         fold_columns: bool = True,
         memory_limit: int = -1,
         seconds: float = ...,
+        clock: Callable[[], float] | None = None,
     ) -> None: ...
     @property
     def complete(self) -> bool: ...
@@ -74,14 +75,10 @@ class Options:
         depth_first: bool = True,
         depth_transfer: bool = True,
         graded_proof: bool = True,
-        prune: bool = True,
-        lazy_children: bool = True,
         distinct_rows_bound: bool = True,
         equivalent_rows_bound: bool = True,
         structure_bound: bool = True,
         varying_bound: bool = True,
-        gap_per_minority: bool = True,
-        free_solved: bool = True,
         kernel: str = "auto",
         max_depth: int = -1,
         min_samples_leaf: int = 1,
@@ -107,10 +104,6 @@ class Options:
     @property
     def graded_proof(self) -> bool: ...
     @property
-    def prune(self) -> bool: ...
-    @property
-    def lazy_children(self) -> bool: ...
-    @property
     def distinct_rows_bound(self) -> bool: ...
     @property
     def equivalent_rows_bound(self) -> bool: ...
@@ -119,10 +112,6 @@ class Options:
     @property
     def varying_bound(self) -> bool: ...
     @property
-    def gap_per_minority(self) -> bool: ...
-    @property
-    def free_solved(self) -> bool: ...
-    @property
     def kernel(self) -> str: ...
     @property
     def max_depth(self) -> int: ...
@@ -130,6 +119,9 @@ class Options:
     def min_samples_leaf(self) -> int: ...
 
 class Limits:
+    """``clock`` (in seconds, called from any thread) and how much work may be done between two
+    readings of it are for tests; work is in units of about a nanosecond."""
+
     def __init__(
         self,
         *,
@@ -138,6 +130,8 @@ class Limits:
         memory: int = -1,
         threads: int = 1,
         poll_seconds: float = 0.05,
+        clock: Callable[[], float] | None = None,
+        work_per_reading: int = ...,
     ) -> None: ...
 
 class Progress:
@@ -175,6 +169,12 @@ class Result:
     def seconds(self) -> float: ...
     @property
     def peak_bytes(self) -> int: ...
+    @property
+    def clock_readings(self) -> int:
+        """How often the clock was read to see whether to stop."""
+    @property
+    def most_work(self) -> int:
+        """The most work that a thread did between two readings of the clock."""
     @property
     def trace(self) -> NDArray[np.float64]: ...
     @property
@@ -229,6 +229,10 @@ class Samples:
         """complete, time_limit or interrupted"""
     @property
     def seconds(self) -> float: ...
+    @property
+    def clock_readings(self) -> int: ...
+    @property
+    def most_work(self) -> int: ...
     @property
     def trace(self) -> NDArray[np.float64]:
         """(n, 3): seconds, steps, log posterior of the best tree; improvements, and the end."""
@@ -306,14 +310,3 @@ def sample_smc(
     on_progress: Callable[[SampleProgress], object] | None = None,
 ) -> SmcSamples:
     """Sample; ``dataset`` has rows folded and columns not, ``seed`` has 64 bits."""
-
-def mcmc_transitions(
-    dataset: Dataset,
-    prior: Prior,
-    feature: NDArray[np.int32],
-    left: NDArray[np.int32],
-    right: NDArray[np.int32],
-    move: str,
-) -> list[tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], float, float]]:
-    """Every way that a move can take from a tree: feature, left, right, probability of proposing
-    and of accepting it. For tests on tiny data."""

@@ -1,0 +1,23 @@
+# Fails where a file of a room includes a header of a room that the room does not declare.
+#
+#   cmake -DROOM=prove -DUSES=scan,model -DROOMS=data,model,... -DFILES=a.cpp,b.hpp -DSTAMP=file -P check_room.cmake
+string(REPLACE "," ";" uses "${USES}")
+string(REPLACE "," ";" rooms "${ROOMS}")
+string(REPLACE "," ";" files "${FILES}")
+set(wrong "")
+foreach(file IN LISTS files)
+  file(STRINGS "${file}" lines REGEX "^[ \t]*#[ \t]*include[ \t]*\"")
+  foreach(line IN LISTS lines)
+    string(REGEX REPLACE ".*\"(.*)\".*" "\\1" header "${line}")
+    string(REGEX REPLACE "/.*" "" room "${header}")
+    if(NOT room IN_LIST rooms)
+      string(APPEND wrong "\n  ${file} includes \"${header}\", which does not begin with the name of a room")
+    elseif(NOT room STREQUAL ROOM AND NOT room IN_LIST uses)
+      string(APPEND wrong "\n  ${file} includes \"${header}\", but ${ROOM} does not use ${room} (CMakeLists.txt)")
+    endif()
+  endforeach()
+endforeach()
+if(wrong)
+  message(FATAL_ERROR "${wrong}")
+endif()
+file(WRITE "${STAMP}" "")

@@ -1,0 +1,332 @@
+#include "data/dataset.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+
+#include "data/transpose.hpp"
+
+namespace maptree {
+
+namespace {
+
+constexpr std::size_t half_bits = 32;
+constexpr std::size_t blocks = 4;  // transposed together
+constexpr std::size_t slack = Rows::slack;
+
+void require(std::size_t bytes, std::size_t memory_limit) {
+  if (bytes <= memory_limit) return;
+  throw std::length_error("memory_limit is too small for this table: to pack it takes " +
+                          std::to_string(bytes) + " bytes, and " + std::to_string(memory_limit) +
+                          " are left for that. Raise memory_limit, or pass fewer rows or columns.");
+}
+
+// Of the table that finds equal columns.
+[[nodiscard]] std::size_t n_buckets(std::size_t n_columns) {
+  return std::bit_ceil(2 * n_columns + 1);
+}
+
+template <class Vector>
+void give_back(Vector& memory) {
+  Vector().swap(memory);
+}
+
+}  // namespace
+
+Dataset::Dataset(PackedTable table, const Labels& labels, std::span<const std::int64_t> weights,
+                 int n_classes, Folding folding, std::size_t memory_limit, Watch& watch)
+    : n_classes_(n_classes),
+      n_rows_(table.n_rows),
+      n_features_(table.n_columns),
+      rows_folded_(folding.rows) {
+  if (n_classes < 1) throw std::invalid_argument("n_classes must be at least 1");
+  if (table.n_rows == 0) throw std::invalid_argument("the table has no rows");
+  if (table.words.size() != table.n_columns * table.words_per_column())
+    throw std::invalid_argument("the packed table is not of the size that it says");
+  complete_ =
+      build(table, {labels, weights, n_classes, folding.rows}, folding, memory_limit, watch);
+  if (complete_) return;
+  give_back(by_row_);
+  give_back(by_column_);
+  segments_.clear();
+  n_words_ = n_distinct_rows_ = 0;
+}
+
+bool Dataset::build(PackedTable& table, const RowClasses& classes, Folding folding,
+                    std::size_t memory_limit, Watch& watch) {
+  const std::size_t columns_bytes = table.n_columns * (sizeof(int) + sizeof(std::uint32_t));
+  require(table.bytes() + columns_bytes + words_for(table.n_rows) * sizeof(Word) +
+              (folding.columns ? n_buckets(table.n_columns) * sizeof(std::uint32_t) : 0),
+          memory_limit);
+  std::vector<Word> live = read_classes(classes, table.n_rows);
+  if (!choose_columns(table, live, folding.columns, watch)) return false;
+  give_back(live);
+
+  row_bytes_ = std::max<std::size_t>(1, (n_columns() + 7) / 8);
+  const auto n_rows = static_cast<std::size_t>(
+      classes.weights.empty()
+          ? static_cast<std::int64_t>(table.n_rows)
+          : (folding.rows ? std::count_if(classes.weights.begin(), classes.weights.end(),
+                                          [](std::int64_t w) { return w > 0; })
+                          : total_weight_));
+  const std::size_t rows_bytes = n_rows * row_bytes_;
+  const std::size_t placement = placement_bytes(n_rows, n_classes_, folding.rows);
+  require(columns_bytes + rows_bytes + std::max(table.bytes(), placement), memory_limit);
+  // Room for a segment a class, so that the rows can be moved to their slots where they are.
+  const std::size_t room =
+      std::min(word_bits * static_cast<std::size_t>(n_classes_), n_rows / 16 + 2 * word_bits);
+  by_row_.reserve(rows_bytes + room * row_bytes_ + slack);
+  by_row_.resize(rows_bytes + slack);
+  if (!fill_rows(table, classes, watch)) return false;
+  give_back(table.words);
+
+  Placement placed =
+      place_rows({by_row_.data(), n_rows, row_bytes_}, classes, watch, [&](std::size_t bytes) {
+        require(columns_bytes + rows_bytes + placement + bytes, memory_limit);
+      });
+  if (!placed.complete) return false;
+  segments_ = std::move(placed.segments);
+  n_words_ = placed.n_words;
+  n_distinct_rows_ = placed.n_distinct_rows;
+  const std::size_t slots = n_words_ * word_bits;
+  const std::size_t patterns =
+      segments_.size() * (sizeof(Segment) + 4 * static_cast<std::size_t>(n_classes_));
+  // To move them takes the rows twice only where there is no room to move them where they are.
+  const bool in_place = slots * row_bytes_ + slack <= by_row_.capacity();
+  require(columns_bytes + patterns + slots * row_bytes_ +
+              std::max((in_place ? 0 : rows_bytes) + 4 * std::max(n_rows, slots),
+                       n_columns() * n_words_ * sizeof(Word)),
+          memory_limit);
+  if (!move_rows(placed.slot, watch)) return false;
+  give_back(placed.slot);
+  return fill_columns(watch);
+}
+
+std::vector<Word> Dataset::read_classes(const RowClasses& classes, std::size_t n_rows) {
+  const Labels& labels = classes.labels;
+  const std::span<const std::int64_t> weights = classes.weights;
+  if (labels.size() != n_rows || (!weights.empty() && weights.size() != n_rows))
+    throw std::invalid_argument("labels and weights must have one entry a row");
+  class_totals_.assign(static_cast<std::size_t>(n_classes_), 0);
+  std::vector<Word> live(words_for(n_rows), 0);
+  for (std::size_t r = 0; r < n_rows; ++r) {
+    const std::int64_t weight = weights.empty() ? 1 : weights[r];
+    const std::int32_t label = labels[r];
+    if (label < 0 || label >= n_classes_)
+      throw std::invalid_argument("label of row " + std::to_string(r) + " is " +
+                                  std::to_string(label) + ", outside 0 to " +
+                                  std::to_string(n_classes_ - 1));
+    if (weight < 0 || weight > max_total_weight || total_weight_ + weight > max_total_weight)
+      throw std::invalid_argument("row " + std::to_string(r) +
+                                  ": weights must be >= 0 and sum to " +
+                                  std::to_string(max_total_weight) + " at most");
+    total_weight_ += weight;
+    class_totals_[static_cast<std::size_t>(label)] += weight;
+    if (weight > 0) live[r / word_bits] |= Word{1} << (r % word_bits);
+  }
+  if (total_weight_ == 0) throw std::invalid_argument("no row has a positive weight");
+  return live;
+}
+
+bool Dataset::choose_columns(const PackedTable& table, const std::vector<Word>& live, bool fold,
+                             Watch& watch) {
+  // A column relative to its value in the first live row: equal for complements, 0 if constant.
+  std::size_t w0 = 0;
+  while (live[w0] == 0) ++w0;
+  const int b0 = std::countr_zero(live[w0]);
+  const auto flip = [&](const Word* words) {
+    return ((words[w0] >> b0) & 1) != 0 ? ~Word{0} : Word{0};
+  };
+  // Columns by hash, which finds candidates only: a comparison of all words decides.
+  std::vector<std::uint32_t> seen(fold ? n_buckets(table.n_columns) : 0, no_slot);
+  multiplicity_.reserve(table.n_columns);
+  original_.reserve(table.n_columns);
+  for (std::size_t column = 0; column < table.n_columns; ++column) {
+    // Whether any column varies is asked for in any case.
+    if (watch.poll(static_cast<std::int64_t>(4 * live.size() + 10)) && n_columns() > 0)
+      return false;
+    const Word* const words = table.column(column);
+    const Word flip_column = flip(words);
+    std::uint64_t hash = 0;
+    Word any = 0;
+    for (std::size_t w = 0; w < live.size(); ++w) {
+      const Word word = (words[w] ^ flip_column) & live[w];
+      hash = mix(hash ^ word) + w;
+      any |= word;
+    }
+    if (any == 0) continue;
+    if (fold) {
+      const auto same = [&](std::size_t c) {
+        const Word* const other = table.column(original_[c]);
+        const Word flip_both = flip_column ^ flip(other);
+        for (std::size_t w = 0; w < live.size(); ++w)
+          if (((words[w] ^ other[w] ^ flip_both) & live[w]) != 0) return false;
+        return true;
+      };
+      std::size_t at = hash & (seen.size() - 1);
+      while (seen[at] != no_slot && !same(seen[at])) at = (at + 1) & (seen.size() - 1);
+      if (seen[at] != no_slot) {
+        ++multiplicity_[seen[at]];
+        continue;
+      }
+      seen[at] = static_cast<std::uint32_t>(n_columns());
+    }
+    multiplicity_.push_back(1);
+    original_.push_back(static_cast<std::uint32_t>(column));
+  }
+  return true;
+}
+
+bool Dataset::fill_rows(const PackedTable& table, const RowClasses& classes, Watch& watch) {
+  std::uint32_t tile[half_bits * blocks];
+  std::vector<std::uint8_t> band(half_bits * row_bytes_ + slack);  // of the caller's rows
+  std::uint8_t* to = by_row_.data();
+  const auto work = static_cast<std::int64_t>(4 * n_columns() + 32);
+  for (std::size_t first = 0; first < table.n_rows; first += half_bits) {
+    if (watch.poll(work)) return false;
+    for (std::size_t h = 0; h * half_bits < n_columns(); h += blocks) {
+      for (std::size_t b = 0; b < half_bits; ++b) {
+        for (std::size_t k = 0; k < blocks; ++k) {
+          const std::size_t c = (h + k) * half_bits + b;
+          tile[b * blocks + k] =
+              c >= n_columns()
+                  ? 0
+                  : static_cast<std::uint32_t>(table.column(original_[c])[first / word_bits] >>
+                                               (first % word_bits));
+        }
+      }
+      transpose_blocks<blocks>(tile);
+      const std::size_t n = std::min(blocks * sizeof(std::uint32_t), row_bytes_ - 4 * h);
+      for (std::size_t r = 0; r < half_bits; ++r)
+        std::memcpy(&band[r * row_bytes_ + 4 * h], &tile[r * blocks], n);
+    }
+    const std::size_t n = std::min(half_bits, table.n_rows - first);
+    for (std::size_t r = 0; r < n; ++r)
+      for (std::size_t copy = classes.copies(first + r); copy > 0; --copy, to += row_bytes_)
+        std::memcpy(to, &band[r * row_bytes_], row_bytes_);
+  }
+  return true;
+}
+
+// To their slots, by following cycles: a second array would be as large as the packed table.
+bool Dataset::move_rows(PageVector<std::uint32_t>& slot, Watch& watch) {
+  const std::size_t slots = n_words_ * word_bits;
+  const std::size_t n_rows = std::max(slots, slot.size());
+  by_row_.resize(n_rows * row_bytes_ + slack, 0);
+  slot.resize(n_rows, no_slot);
+  std::vector<std::uint8_t> carried(row_bytes_), next(row_bytes_);
+  for (std::size_t i = 0; i < n_rows; ++i) {
+    if (watch.poll(static_cast<std::int64_t>(row_bytes_ / 4 + 4))) return false;
+    if (slot[i] == no_slot || slot[i] == i) continue;
+    // Carries the row of i to its slot, the row that was there to its own, and so on, until
+    // nothing was there that is needed; at the latest in the place of i.
+    std::memcpy(carried.data(), row(i), row_bytes_);
+    std::uint32_t to = slot[i];
+    slot[i] = no_slot;
+    while (to != no_slot) {
+      std::uint8_t* const there = &by_row_[to * row_bytes_];
+      const std::uint32_t onwards = slot[to];
+      std::memcpy(next.data(), there, row_bytes_);
+      std::memcpy(there, carried.data(), row_bytes_);
+      slot[to] = to;
+      carried.swap(next);
+      to = onwards;
+    }
+  }
+  for (std::size_t i = 0; i < slots; ++i) {
+    if (slot[i] == i) continue;
+    if (watch.poll(static_cast<std::int64_t>(row_bytes_ / 8 + 4))) return false;
+    std::memset(&by_row_[i * row_bytes_], 0, row_bytes_);
+  }
+  by_row_.resize(slots * row_bytes_ + slack);
+  if (by_row_.capacity() / 8 * 7 > by_row_.size()) by_row_.shrink_to_fit();
+  return true;
+}
+
+bool Dataset::fill_columns(Watch& watch) {
+  by_column_.resize(n_columns() * n_words_);  // zeros
+  const auto work = static_cast<std::int64_t>(8 * n_columns() + 32);
+  std::uint32_t tile[half_bits * blocks];
+  const std::size_t halves = halves_per_row();
+  for (std::size_t first = 0; first < n_words_ * word_bits; first += half_bits) {
+    if (watch.poll(work)) return false;
+    for (std::size_t h = 0; h < halves; h += blocks) {
+      const std::size_t n = std::min(blocks, halves - h);
+      for (std::size_t r = 0; r < half_bits; ++r)
+        for (std::size_t b = 0; b < n; ++b) tile[r * blocks + b] = half_of(row(first + r), h + b);
+      transpose_blocks<blocks>(tile);
+      for (std::size_t b = 0; b < n; ++b) {
+        const std::size_t first_column = (h + b) * half_bits;
+        for (std::size_t c = 0; c < half_bits && first_column + c < n_columns(); ++c)
+          by_column_[(first_column + c) * n_words_ + first / word_bits] |=
+              static_cast<Word>(tile[c * blocks + b]) << (first % word_bits);
+      }
+    }
+  }
+  return true;
+}
+
+RowSet Dataset::all_rows() const {
+  RowSet rows(n_words_);
+  for (const Segment& segment : segments_)
+    for (std::size_t m = 0; m < segment.n_rows; ++m)
+      rows.insert(segment.first_word * word_bits + m);
+  return rows;
+}
+
+RowKey Dataset::key(const RowSet& rows) const {
+  RowKey key;
+  for (std::size_t i = 0; i < rows.n_stored(); ++i)
+    for_each_slot(rows.stored(i), rows.place(i) * word_bits,
+                  [&](std::size_t slot) { key ^= Dataset::key(slot); });
+  return key;
+}
+
+std::int64_t Dataset::count(const RowSet& rows, std::span<std::int64_t> counts) const {
+  std::fill(counts.begin(), counts.end(), 0);
+  std::int64_t distinct = 0;
+  std::size_t i = 0;
+  for (const Segment& segment : segments_) {
+    std::int64_t n = 0;
+    if (rows.sparse()) {
+      const std::size_t end = segment.first_word + segment.n_words;
+      for (; i < rows.n_stored() && rows.place(i) < end; ++i) n += popcount(rows.stored(i));
+    } else {
+      const Word* const words = rows.words().data() + segment.first_word;
+      n = count_both(words, words, segment.n_words);
+    }
+    if (n == 0) continue;
+    distinct += n;
+    if (segment.unit_class >= 0) {
+      counts[static_cast<std::size_t>(segment.unit_class)] += n;
+      continue;
+    }
+    for (std::size_t k = 0; k < counts.size(); ++k) counts[k] += n * segment.counts[k];
+  }
+  return distinct;
+}
+
+std::int64_t Dataset::varying_columns(const RowSet& rows) const {
+  std::int64_t varying = 0;
+  for (std::size_t c = 0; c < n_columns(); ++c) {
+    const Word* words = column(c);
+    Word ones = 0;
+    Word zeros = 0;
+    for (std::size_t i = 0; i < rows.n_stored() && (ones == 0 || zeros == 0); ++i) {
+      ones |= rows.stored(i) & words[rows.place(i)];
+      zeros |= rows.stored(i) & ~words[rows.place(i)];
+    }
+    if (ones != 0 && zeros != 0) varying += multiplicity_[c];
+  }
+  return varying;
+}
+
+std::size_t Dataset::bytes() const {
+  const std::size_t patterns = segments_.size() * 4 * static_cast<std::size_t>(n_classes_);
+  return patterns + by_column_.capacity() * sizeof(Word) + by_row_.capacity() +
+         multiplicity_.capacity() * sizeof(int) + original_.capacity() * sizeof(std::uint32_t) +
+         segments_.capacity() * sizeof(Segment);
+}
+
+}  // namespace maptree

@@ -1,0 +1,123 @@
+// Dataset: the immutable training data, folded and packed for the search.
+//
+// Columns: equal and complementary columns split alike, so one of them is searched and its
+// `multiplicity` keeps |V| right. Constant columns split nothing and are dropped.
+// Rows: identical rows never part, so they are one row with a class count each (its `pattern`).
+// Rows of equal pattern form a segment, and a segment starts at a word boundary: one AND and
+// popcount over a segment, times its pattern, gives all class counts at once. Without duplicate
+// rows there is one segment per class: "rows sorted by class".
+// The number of *distinct* rows of a set is then a plain popcount, which tells exactly whether
+// a set can be split at all (two or more) and feeds the bounds.
+//
+// Rows are held twice, a bit a value each: by column (to intersect sets) and by row (to compact
+// a node, node_view.hpp). While they are made no more than that is held, but for a few numbers a
+// row. Invariants: every row has weight >= 1; every column takes both values; slots without row are
+// 0.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "control/control.hpp"
+#include "data/mix.hpp"
+#include "data/packed_table.hpp"
+#include "data/placement.hpp"
+#include "data/row_set.hpp"
+
+namespace maptree {
+
+struct Folding {
+  bool rows = true;
+  bool columns = true;
+};
+
+class Dataset {
+ public:
+  // Takes the table, and gives its memory back as soon as it has been read. weights may be empty
+  // (every row counts once). Throws std::invalid_argument on the caller's mistakes: labels or
+  // weights out of range, no row of positive weight, too much weight; and std::length_error, before
+  // it is taken, if more than `memory_limit` bytes would be needed. Where the watch says stop the
+  // dataset is not complete(): then it has class_totals(), and n_columns() only tells whether any
+  // column varies.
+  Dataset(PackedTable table, const Labels& labels, std::span<const std::int64_t> weights,
+          int n_classes, Folding folding = {}, std::size_t memory_limit = SIZE_MAX,
+          Watch& watch = no_watch());
+
+  [[nodiscard]] bool complete() const { return complete_; }
+  [[nodiscard]] int n_classes() const { return n_classes_; }
+  [[nodiscard]] std::size_t n_rows() const { return n_rows_; }  // the caller's
+  [[nodiscard]] std::size_t n_features() const { return n_features_; }
+  [[nodiscard]] std::size_t n_columns() const { return multiplicity_.size(); }
+  [[nodiscard]] std::size_t n_distinct_rows() const { return n_distinct_rows_; }
+  [[nodiscard]] std::size_t n_words() const { return n_words_; }
+  [[nodiscard]] std::int64_t total_weight() const { return total_weight_; }
+  [[nodiscard]] const std::vector<std::int64_t>& class_totals() const { return class_totals_; }
+  [[nodiscard]] bool rows_folded() const { return rows_folded_; }
+
+  [[nodiscard]] const std::vector<Segment>& segments() const { return segments_; }
+  [[nodiscard]] const Word* column(std::size_t c) const { return &by_column_[c * n_words_]; }
+  // A row as bytes: bit c % 8 of byte c / 8 is column c.
+  [[nodiscard]] const std::uint8_t* row(std::size_t slot) const {
+    return &by_row_[slot * row_bytes_];
+  }
+  // Columns 32 h to 32 h + 31 of a row; bits beyond the last column mean nothing.
+  [[nodiscard]] static std::uint32_t half_of(const std::uint8_t* row, std::size_t h) {
+    std::uint32_t half;
+    std::memcpy(&half, row + h * sizeof(half), sizeof(half));
+    return half;
+  }
+  [[nodiscard]] std::size_t halves_per_row() const { return (row_bytes_ + 3) / 4; }
+  [[nodiscard]] int multiplicity(std::size_t c) const { return multiplicity_[c]; }
+  // The caller's column that a folded column stands for (the first of its equals).
+  [[nodiscard]] std::uint32_t original(std::size_t c) const { return original_[c]; }
+  // Two mixes of the slot's number, which repeat from run to run; a table of them would be larger
+  // than the packed rows.
+  [[nodiscard]] static RowKey key(std::size_t slot) {
+    constexpr std::uint64_t seed = 0x6d617074726565ULL, step = 0x9e3779b97f4a7c15ULL;
+    return {mix(seed + (2 * slot + 1) * step), mix(seed + (2 * slot + 2) * step)};
+  }
+
+  [[nodiscard]] RowSet all_rows() const;
+  [[nodiscard]] RowKey key(const RowSet& rows) const;
+  // Class counts of a set; returns the number of its distinct rows.
+  std::int64_t count(const RowSet& rows, std::span<std::int64_t> counts) const;
+  // Sum of multiplicities of the columns that are not constant on the set: |V|.
+  [[nodiscard]] std::int64_t varying_columns(const RowSet& rows) const;
+  // Whether any column parts these rows; `distinct` is what count() said of them.
+  [[nodiscard]] bool varies(const RowSet& rows, std::int64_t distinct) const {
+    return rows_folded_ ? distinct > 1 : varying_columns(rows) > 0;
+  }
+  [[nodiscard]] std::size_t bytes() const;
+
+ private:
+  // Rows that count as bits; checks labels and weights on the way.
+  [[nodiscard]] std::vector<Word> read_classes(const RowClasses& classes, std::size_t n_rows);
+  // These return false when stopped.
+  bool choose_columns(const PackedTable& table, const std::vector<Word>& live, bool fold,
+                      Watch& watch);
+  bool fill_rows(const PackedTable& table, const RowClasses& classes, Watch& watch);
+  bool move_rows(PageVector<std::uint32_t>& slot, Watch& watch);
+  bool fill_columns(Watch& watch);
+  [[nodiscard]] bool build(PackedTable& table, const RowClasses& classes, Folding folding,
+                           std::size_t memory_limit, Watch& watch);
+
+  int n_classes_ = 0;
+  std::size_t n_rows_ = 0;
+  std::size_t n_features_ = 0;
+  std::size_t n_distinct_rows_ = 0;
+  std::size_t n_words_ = 0;
+  std::size_t row_bytes_ = 1;
+  std::int64_t total_weight_ = 0;
+  bool rows_folded_ = true;
+  bool complete_ = true;
+  std::vector<std::int64_t> class_totals_;
+  std::vector<Segment> segments_;
+  PageVector<Word> by_column_;
+  PageVector<std::uint8_t> by_row_;  // and a few bytes, so that halves may be read to the end
+  std::vector<int> multiplicity_;
+  std::vector<std::uint32_t> original_;
+};
+
+}  // namespace maptree

@@ -1,0 +1,210 @@
+#include "data/placement.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <map>
+
+#include "data/mix.hpp"
+
+namespace maptree {
+
+namespace {
+
+// While rows are grouped, an entry of `slot` is
+//   i itself      row i is the first of its kind, and the only one so far
+//   many | m      row i is the first of its kind, and has number m among those with equals
+//   another row   the first of its kind
+// There are at most max_total_weight rows, so that the bit is free.
+constexpr std::uint32_t many = 1u << 31;
+constexpr unsigned index_bits = 25;
+static_assert(max_total_weight == std::int64_t{1} << index_bits);
+
+[[nodiscard]] bool is_first(const PageVector<std::uint32_t>& of, std::size_t i) {
+  return of[i] == i || (of[i] & many) != 0;
+}
+
+[[nodiscard]] std::uint64_t hash_row(const std::uint8_t* row, std::size_t n_bytes) {
+  std::uint64_t hash = 0;
+  for (std::size_t b = 0; b < n_bytes; b += sizeof(std::uint64_t)) {
+    std::uint64_t word;
+    std::memcpy(&word, row + b, sizeof(word));
+    if (n_bytes - b < sizeof(word)) word &= (std::uint64_t{1} << (8 * (n_bytes - b))) - 1;
+    hash = mix(hash + word + 0x9e3779b97f4a7c15ULL);
+  }
+  return hash;
+}
+
+[[nodiscard]] std::size_t table_size(std::size_t n_rows) { return n_rows + n_rows / 2 + 1; }
+
+// Fills `of` as above and returns how many rows have equals; -1 when stopped.
+std::int64_t find_equal_rows(const Rows& rows, PageVector<std::uint32_t>& of, Watch& watch) {
+  // By hash, the first of each kind, and above its number a few more bits of the hash, 0 where
+  // there is none: rows that agree in these are candidates, and a comparison decides. Without them
+  // most comparisons would fetch a row from memory to find it different.
+  constexpr std::uint32_t index_mask = (1u << index_bits) - 1;
+  const std::size_t size = table_size(rows.n_rows);
+  PageVector<std::uint32_t> table(size);
+  const auto work = static_cast<std::int64_t>(rows.row_bytes / 4 + 20);
+  std::uint32_t n_many = 0;
+  for (std::uint32_t i = 0; i < rows.n_rows; ++i) {
+    if (watch.poll(work)) return -1;
+    const std::uint64_t hash = hash_row(rows[i], rows.row_bytes);
+    const std::uint32_t entry = (static_cast<std::uint32_t>(1 + hash % 127) << index_bits) | i;
+    auto at = static_cast<std::size_t>(((hash >> 32) * size) >> 32);
+    const auto other = [&] {
+      return table[at] != 0 &&
+             ((table[at] ^ entry) > index_mask ||
+              std::memcmp(rows[i], rows[table[at] & index_mask], rows.row_bytes) != 0);
+    };
+    while (other()) at = at + 1 == size ? 0 : at + 1;
+    of[i] = i;
+    if (table[at] == 0) {
+      table[at] = entry;
+      continue;
+    }
+    const std::uint32_t first = table[at] & index_mask;
+    of[i] = first;
+    if (of[first] == first) of[first] = many | n_many++;
+  }
+  return n_many;
+}
+
+// Numbers patterns in the order in which they are first met.
+class PatternNumbers {
+ public:
+  PatternNumbers(std::size_t n_classes, const std::function<void(std::size_t)>& check)
+      : check_(check),
+        last_weight_(n_classes, 0),
+        last_number_(n_classes, 0),
+        scratch_(n_classes, 0) {}
+
+  [[nodiscard]] std::uint32_t number(std::span<const std::int32_t> counts) {
+    std::copy(counts.begin(), counts.end(), scratch_.begin());
+    const auto [at, is_new] = numbers_.try_emplace(scratch_, n_rows_.size());
+    if (is_new) {
+      if (n_rows_.size() == n_rows_.capacity()) check_(bytes_for(2 * n_rows_.size() + 1));
+      n_rows_.push_back(0);
+    }
+    ++n_rows_[at->second];
+    return at->second;
+  }
+  // Of rows of one class. Most are like the one before them.
+  [[nodiscard]] std::uint32_t number(std::size_t k, std::int32_t weight) {
+    if (last_weight_[k] == weight) {
+      ++n_rows_[last_number_[k]];
+      return last_number_[k];
+    }
+    std::vector<std::int32_t> counts(scratch_.size(), 0);
+    counts[k] = last_weight_[k] = weight;
+    return last_number_[k] = number(counts);
+  }
+  [[nodiscard]] const std::map<std::vector<std::int32_t>, std::uint32_t>& sorted() const {
+    return numbers_;
+  }
+  [[nodiscard]] std::size_t n_rows(std::uint32_t number) const { return n_rows_[number]; }
+
+ private:
+  // An entry of the map, its counts, what is kept by number, and the segment it becomes.
+  [[nodiscard]] std::size_t bytes_for(std::size_t n) const {
+    constexpr std::size_t entry = 96;
+    return n * (entry + 2 * sizeof(std::int32_t) * scratch_.size() + 2 * sizeof(std::size_t) +
+                sizeof(std::uint32_t) + 2 * sizeof(Segment));
+  }
+
+  const std::function<void(std::size_t)>& check_;
+  std::map<std::vector<std::int32_t>, std::uint32_t> numbers_;
+  std::vector<std::size_t> n_rows_;  // by number
+  std::vector<std::int32_t> last_weight_;
+  std::vector<std::uint32_t> last_number_;
+  std::vector<std::int32_t> scratch_;
+};
+
+[[nodiscard]] Segment make_segment(const std::vector<std::int32_t>& pattern, std::size_t n_rows,
+                                   std::size_t first_word) {
+  Segment segment;
+  segment.first_word = first_word;
+  segment.n_words = words_for(n_rows);
+  segment.n_rows = n_rows;
+  segment.counts = pattern;
+  int n_present = 0;
+  for (std::size_t k = 0; k < pattern.size(); ++k) {
+    segment.weight += pattern[k];
+    if (pattern[k] > 0) ++n_present;
+    if (pattern[k] == 1) segment.unit_class = static_cast<int>(k);
+  }
+  segment.impure = n_present > 1;
+  if (segment.weight != 1) segment.unit_class = -1;
+  return segment;
+}
+
+// Calls visit(i, r) for every row i and the caller's row r that it is. False when stopped.
+template <class Visit>
+bool for_each_row(const RowClasses& classes, Watch& watch, Visit&& visit) {
+  std::size_t i = 0;
+  for (std::size_t r = 0; r < classes.labels.size(); ++r) {
+    for (std::size_t copy = classes.copies(r); copy > 0; --copy) {
+      if (watch.poll(10)) return false;
+      visit(i++, r);
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+Placement place_rows(const Rows& rows, const RowClasses& classes, Watch& watch,
+                     const std::function<void(std::size_t)>& check) {
+  const auto n_classes = static_cast<std::size_t>(classes.n_classes);
+  Placement out;
+  out.slot.resize(rows.n_rows);
+  PageVector<std::uint32_t>& of = out.slot;
+  std::int64_t n_many = 0;
+  if (classes.fold)
+    n_many = find_equal_rows(rows, of, watch);
+  else
+    for (std::uint32_t i = 0; i < of.size(); ++i) of[i] = i;
+  out.complete = n_many >= 0;
+  if (!out.complete) return out;
+
+  // Class counts, of rows with equals only: the others are known by label and weight.
+  PageVector<std::int32_t> counts(static_cast<std::size_t>(n_many) * n_classes);
+  out.complete = for_each_row(classes, watch, [&](std::size_t i, std::size_t r) {
+    const std::uint32_t first = is_first(of, i) ? of[i] : of[of[i]];
+    if ((first & many) != 0)
+      counts[(first & ~many) * n_classes + static_cast<std::size_t>(classes.labels[r])] +=
+          classes.weight(r);
+  });
+  if (!out.complete) return out;
+
+  PatternNumbers patterns(n_classes, check);
+  out.complete = for_each_row(classes, watch, [&](std::size_t i, std::size_t r) {
+    if (!is_first(of, i))
+      of[i] = no_slot;
+    else if ((of[i] & many) != 0)
+      of[i] = patterns.number({&counts[(of[i] & ~many) * n_classes], n_classes});
+    else
+      of[i] = patterns.number(static_cast<std::size_t>(classes.labels[r]), classes.weight(r));
+  });
+  if (!out.complete) return out;
+
+  std::vector<std::uint32_t> next(patterns.sorted().size());  // free slot, by pattern
+  out.segments.reserve(patterns.sorted().size());
+  for (const auto& [pattern, number] : patterns.sorted()) {
+    next[number] = static_cast<std::uint32_t>(out.n_words * word_bits);
+    out.segments.push_back(make_segment(pattern, patterns.n_rows(number), out.n_words));
+    out.n_words += out.segments.back().n_words;
+    out.n_distinct_rows += out.segments.back().n_rows;
+  }
+  for (std::uint32_t& slot : out.slot)
+    if (slot != no_slot) slot = next[slot]++;
+  return out;
+}
+
+std::size_t placement_bytes(std::size_t n_rows, int n_classes, bool fold) {
+  if (!fold) return 4 * n_rows;
+  // The table, or the counts of at most half of the rows; the first is given back before.
+  const std::size_t counts = 4 * static_cast<std::size_t>(n_classes) * (n_rows / 2);
+  return 4 * n_rows + std::max(4 * table_size(n_rows), counts);
+}
+
+}  // namespace maptree

@@ -1,0 +1,193 @@
+#include "improve/improve.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+namespace maptree {
+
+namespace {
+
+// Work grows with every unit of effort. So much is never reached, but where there is no memory to
+// look at anything.
+constexpr int most_effort = 64;
+
+// A look that takes more work than its node has had so far, and than this, is given up and tried
+// again when all others have had as much.
+constexpr std::int64_t least_look = 1'000'000;
+
+}  // namespace
+
+Improver::Improver(const Dataset& data, const Posterior& posterior, Expander& expander,
+                   std::size_t max_bytes)
+    : data_(data), posterior_(posterior), look_(data, expander, max_bytes) {
+  Tree leaf;
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(data.n_classes()));
+  data.count(data.all_rows(), counts);
+  add_node(leaf, counts);
+  offer(leaf, score(leaf, data, posterior).subtree[0]);
+}
+
+void Improver::offer(const Tree& tree, Cost cost) {
+  if (cost >= best_.cost()) return;
+  outdated_ = true;  // the look under way goes on, for what it tells of its rows
+  const TreeScores scores = score(tree, data_, posterior_);
+  assert(scores.subtree[0] == cost);
+  std::vector<std::uint32_t> column_of(data_.n_features(), no_column);
+  for (std::uint32_t c = 0; c < data_.n_columns(); ++c) column_of[data_.original(c)] = c;
+  Subtree offered;
+  offered.parts.reserve(tree.feature.size());
+  for (std::size_t node = 0; node < tree.feature.size(); ++node) {
+    const std::int32_t feature = tree.feature[node];
+    offered.parts.push_back(
+        {scores.subtree[node],
+         feature < 0 ? no_column : column_of[static_cast<std::size_t>(feature)]});
+  }
+  hold(std::move(offered));
+}
+
+void Improver::hold(Subtree&& tree) {
+  const Subtree old = std::exchange(best_, std::move(tree));
+  const std::vector<Spot> old_spots = std::exchange(spots_, {});
+  spots_.resize(best_.parts.size());
+  for (std::size_t at = spots_.size(); at-- > 0;) {
+    const bool leaf = best_.parts[at].column == no_column;
+    spots_[at].end = leaf ? static_cast<std::uint32_t>(at + 1) : spots_[spots_[at + 1].end].end;
+  }
+  last_gain_ = work_;
+
+  // As long as both trees test the same columns, their nodes have the same rows.
+  std::vector<std::pair<std::size_t, std::size_t>> same;
+  if (!old_spots.empty()) same.emplace_back(0, 0);
+  while (!same.empty()) {
+    const auto [was, is] = same.back();
+    same.pop_back();
+    if (best_.parts[is].cost <= old.parts[was].cost) {
+      spots_[is].spent = old_spots[was].spent;
+      spots_[is].effort = old_spots[was].effort;
+      spots_[is].solved = old_spots[was].solved;
+    }
+    if (old.parts[was].column != best_.parts[is].column || old.parts[was].column == no_column)
+      continue;
+    same.emplace_back(was + 1, is + 1);
+    same.emplace_back(old_spots[was + 1].end, spots_[is + 1].end);
+  }
+}
+
+void Improver::improve(std::int64_t work, Watch& watch) {
+  const std::int64_t until = work_ + work;
+  const std::int64_t others = watch.work() - work_;
+  while (work_ < until && !exhausted_) {
+    if (!looking_) {
+      const bool stopped = watch.stop(static_cast<std::int64_t>(spots_.size() + data_.n_words()));
+      work_ = watch.work() - others;
+      if (stopped) return;
+      if (choose()) {
+        start();
+      } else {
+        exhausted_ = true;
+        look_.clear();
+      }
+    } else {
+      const bool stopped = !look_.step(watch);
+      work_ = watch.work() - others;
+      if (stopped) return;
+    }
+    if (looking_ && (look_.done() || work_ >= enough_)) conclude();
+  }
+}
+
+// The node that has had the least work for its size, the first of equals.
+bool Improver::choose() {
+  if (proved()) return false;
+  std::size_t chosen = spots_.size();
+  const auto size = [&](std::size_t s) { return static_cast<std::int64_t>(spots_[s].end - s); };
+  for (std::size_t s = 0; s < spots_.size(); ++s) {
+    if (spots_[s].solved || spots_[s].effort >= most_effort) continue;
+    if (chosen == spots_.size() || spots_[s].spent * size(chosen) < spots_[chosen].spent * size(s))
+      chosen = s;
+  }
+  spot_ = chosen;
+  return chosen != spots_.size();
+}
+
+void Improver::start() {
+  RowSet rows = data_.all_rows(), part;
+  std::size_t depth = 0;
+  for (std::size_t at = 0; at != spot_; ++depth) {
+    const std::size_t right = spots_[at + 1].end;
+    const int side = spot_ >= right ? 1 : 0;
+    part.assign_side(rows, data_.column(best_.parts[at].column), side);
+    std::swap(rows, part);
+    at = side == 1 ? right : at + 1;
+  }
+  const auto first = best_.parts.begin() + static_cast<std::ptrdiff_t>(spot_);
+  const auto last = best_.parts.begin() + static_cast<std::ptrdiff_t>(spots_[spot_].end);
+  look_.start(rows, depth, spots_[spot_].effort + 1, {{first, last}});
+  start_work_ = work_;
+  enough_ = work_ + std::max(least_look, spots_[spot_].spent);
+  looking_ = true;
+  outdated_ = false;
+}
+
+void Improver::conclude() {
+  const bool complete = look_.done();
+  look_.give_up();
+  looking_ = false;
+  if (outdated_) return;
+  Spot& spot = spots_[spot_];
+  if (complete) ++spot.effort;
+  spot.spent += work_ - start_work_;
+  spot.solved = look_.solved();
+  const Subtree& found = look_.found();
+  const Cost before = best_.parts[spot_].cost;
+  if (found.cost() == before) return;
+
+  // The new subtree takes the old one's place; what is above it costs that much less.
+  assert(found.cost() < before);
+  Subtree better;
+  better.parts.reserve(best_.parts.size() - (spot.end - spot_) + found.parts.size());
+  const auto old = best_.parts.begin();
+  better.parts.assign(old, old + static_cast<std::ptrdiff_t>(spot_));
+  for (std::size_t at = 0; at < spot_; ++at)
+    if (spots_[at].end > spot_) better.parts[at].cost += found.cost() - before;
+  better.append(found);
+  better.parts.insert(better.parts.end(), old + static_cast<std::ptrdiff_t>(spot.end),
+                      best_.parts.end());
+  hold(std::move(better));
+}
+
+Tree Improver::tree() const {
+  Tree tree;
+  std::size_t at = 0;
+  build(data_.all_rows(), at, tree);
+  return tree;
+}
+
+std::int32_t Improver::build(const RowSet& rows, std::size_t& at, Tree& tree) const {
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(data_.n_classes()));
+  data_.count(rows, counts);
+  const std::int32_t node = add_node(tree, counts);
+  const std::uint32_t column = best_.parts[at++].column;
+  if (column == no_column) return node;
+  tree.feature[static_cast<std::size_t>(node)] = static_cast<std::int32_t>(data_.original(column));
+  RowSet part;
+  for (int side = 0; side < 2; ++side) {
+    part.assign_side(rows, data_.column(column), side);
+    const std::int32_t child = build(part, at, tree);
+    (side == 0 ? tree.left : tree.right)[static_cast<std::size_t>(node)] = child;
+  }
+  return node;
+}
+
+std::size_t Improver::bytes() const { return look_.bytes() + look_.scratch_bytes() + tree_bytes(); }
+
+std::size_t Improver::growth() const {
+  return exhausted_ ? 0 : look_.max_bytes() - look_.bytes() + tree_bytes();
+}
+
+std::size_t Improver::tree_bytes() const {
+  return best_.bytes() + spots_.capacity() * sizeof(Spot);
+}
+
+}  // namespace maptree

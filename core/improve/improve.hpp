@@ -1,0 +1,79 @@
+// Improver: holds the best tree so far, and keeps looking for a better one.
+//
+// Every node of the tree is a place to look: for a cheaper subtree on its rows, with one unit of
+// effort more than the last time (look_ahead.hpp). The root is one of them, so everything is in
+// reach. The next look is at the node that has had the least work for the size of its subtree:
+// small subtrees soon get far-sighted looks, large ones get their share.
+//
+// Work is counted in units of roughly a nanosecond. Neither clock nor chance decides anything, so
+// many short calls find what one long call finds.
+//
+// Use: improver.offer(tree, cost); while (!improver.exhausted()) improver.improve(work, stop);
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "improve/look_ahead.hpp"
+#include "model/tree.hpp"
+#include "scan/expand.hpp"
+
+namespace maptree {
+
+class Improver {
+ public:
+  // Begins with the lone leaf. Looking takes `max_bytes` at most, the tree not included.
+  Improver(const Dataset& data, const Posterior& posterior, Expander& expander,
+           std::size_t max_bytes);
+
+  // Takes a tree from elsewhere, and its cost, if it is cheaper than the one held.
+  void offer(const Tree& tree, Cost cost);
+  // Does about this much work; less where it is exhausted or the watch says stop.
+  void improve(std::int64_t work, Watch& watch);
+
+  [[nodiscard]] Cost cost() const { return best_.cost(); }
+  [[nodiscard]] Tree tree() const;
+  [[nodiscard]] std::size_t n_leaves() const { return (best_.parts.size() + 1) / 2; }
+  // No tree is cheaper.
+  [[nodiscard]] bool proved() const { return spots_[0].solved; }
+  // Nothing is left to try.
+  [[nodiscard]] bool exhausted() const { return exhausted_; }
+  [[nodiscard]] std::int64_t work() const { return work_; }            // done so far,
+  [[nodiscard]] std::int64_t last_gain() const { return last_gain_; }  // until the last better tree
+  [[nodiscard]] std::size_t bytes() const;
+  // The most that bytes() could still grow by, the tree's growth to twice its size included.
+  [[nodiscard]] std::size_t growth() const;
+
+ private:
+  // A node of the tree held, at the same position as in best_.parts.
+  struct Spot {
+    std::int64_t spent = 0;
+    std::uint32_t end = 0;  // its subtree goes up to here
+    int effort = -1;        // of the last look
+    bool solved = false;
+  };
+
+  // Takes the tree for the one held; nodes that both have keep their account.
+  void hold(Subtree&& tree);
+  [[nodiscard]] bool choose();
+  void start();
+  void conclude();
+  [[nodiscard]] std::size_t tree_bytes() const;
+  std::int32_t build(const RowSet& rows, std::size_t& at, Tree& tree) const;
+
+  const Dataset& data_;
+  const Posterior& posterior_;
+  LookAhead look_;
+  Subtree best_;
+  std::vector<Spot> spots_;
+  std::size_t spot_ = 0;   // the one looked at,
+  bool looking_ = false;   // while it is,
+  bool outdated_ = false;  // and whether the tree was replaced meanwhile
+  bool exhausted_ = false;
+  std::int64_t work_ = 0;
+  std::int64_t last_gain_ = 0;
+  std::int64_t start_work_ = 0;  // work_ when the look began, and
+  std::int64_t enough_ = 0;      // when it is given up
+};
+
+}  // namespace maptree

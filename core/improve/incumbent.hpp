@@ -1,0 +1,43 @@
+// Incumbent: a good tree at once, so that short limits have something to return.
+//
+// Greedy growth with the posterior as the judge: at every node the split whose two leaves are the
+// likeliest, as long as the bounds leave it a chance against the lone leaf and the last levels
+// brought something; on the way back a split is kept only where it costs less than the leaf. A few
+// node views, no graph.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/bounds.hpp"
+#include "model/tree.hpp"
+#include "scan/node_view.hpp"
+
+namespace maptree {
+
+class Incumbent {
+ public:
+  // `view` is scratch memory, shared with whoever looks at nodes at other times.
+  Incumbent(const Dataset& data, const Posterior& posterior, const Bounds& bounds,
+            const Options& options, NodeView& view)
+      : data_(data), posterior_(posterior), bounds_(bounds), options_(options), view_(view) {}
+
+  // The greedy tree and its cost. Where the watch says stop, what is not grown yet stays a leaf.
+  Cost grow(Watch& watch, Tree& tree);
+
+ private:
+  // `hope`: on how many levels more a split need not pay at once.
+  Cost grow_node(const RowSet& rows, std::size_t depth, int hope, Watch& watch, Tree& tree);
+  // The likeliest split of the view's rows that may beat `leaf`, and what its leaves cost; none:
+  // no_column.
+  std::uint32_t choose(std::size_t depth, Cost base, Cost leaf, Watch& watch, Cost& leaves);
+
+  const Dataset& data_;
+  const Posterior& posterior_;
+  const Bounds& bounds_;
+  const Options& options_;
+  NodeView& view_;
+  SetCounts counts_;
+};
+
+}  // namespace maptree

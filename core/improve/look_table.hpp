@@ -1,0 +1,81 @@
+// LookTable: what a look-ahead remembers of the sets of rows it has seen, in bounded memory.
+//
+// A set at a depth is a Look: the cheapest subtree known, and the splits that may still beat it.
+// Looks are named by index and stay where they are. Once the table has reached its size, new ones
+// are handed out but not entered: nobody finds them, and whoever made one gives it back. Nothing is
+// dropped one by one; clear() drops all, when no look is in use.
+//
+//   I1  best is a tree for the rows, and costs what it says.
+//   I2  lower <= the cost of every tree for the rows, and no split left out can beat best.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "data/row_set.hpp"
+#include "improve/subtree.hpp"
+#include "scan/expand.hpp"
+
+namespace maptree {
+
+enum class LookId : std::uint32_t { none = UINT32_MAX };
+
+// A split, and the cheapest trees and least bounds known below it.
+struct Candidate {
+  Cost lower[2];
+  Cost upper;  // of both sides
+  std::uint32_t column = no_column;
+
+  [[nodiscard]] Cost total() const { return lower[0] + lower[1]; }
+};
+
+struct Look {
+  RowKey rows;
+  std::uint32_t depth = 0;
+  LookId next = LookId::none;  // in its bucket, or among the free
+  int effort = -1;             // spent on it so far (look_ahead.hpp)
+  bool entered = false;
+  Cost base;  // split(d) + log |V|
+  Cost lower;
+  Subtree best;
+  std::vector<Candidate> candidates;
+
+  [[nodiscard]] bool solved() const { return lower >= best.cost(); }
+  // Drops the candidates that cannot beat `best` any more.
+  void prune();
+  // Besides the look itself.
+  [[nodiscard]] std::size_t bytes() const {
+    return best.bytes() + candidates.capacity() * sizeof(Candidate);
+  }
+};
+
+class LookTable {
+ public:
+  explicit LookTable(std::size_t max_bytes);
+
+  [[nodiscard]] Look& operator[](LookId id) { return looks_[static_cast<std::uint32_t>(id)]; }
+  [[nodiscard]] LookId find(const RowKey& rows, std::size_t depth) const;
+  // A new look at what an expansion found.
+  LookId add(const RowKey& rows, std::size_t depth, const Expansion& found);
+  // To be told when `best` was replaced: its memory is counted.
+  void replace_best(LookId id, Subtree&& better);
+  // Gives a look back that was not entered.
+  void release(LookId id);
+  void clear();
+  [[nodiscard]] bool full() const { return bytes() >= max_bytes_; }
+  [[nodiscard]] std::size_t bytes() const { return bytes_ + buckets_.capacity() * sizeof(LookId); }
+
+ private:
+  [[nodiscard]] std::size_t bucket_of(const RowKey& rows, std::size_t depth) const {
+    return (rows.low + depth) & (buckets_.size() - 1);
+  }
+
+  std::size_t max_bytes_;
+  std::deque<Look> looks_;  // grows without moving
+  std::vector<LookId> buckets_;
+  LookId free_ = LookId::none;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace maptree

@@ -1,0 +1,143 @@
+#include "model/bounds.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace maptree {
+
+namespace {
+
+constexpr Cost useless(-(std::int64_t{1} << 58));
+
+using Skeleton = std::array<Cost, floor_cap + 1>;  // by min(D, floor_cap)
+
+// B3: the least that the two subtrees under a split of `rows` distinct rows pay for structure.
+// `below` does not decrease with D, so both sides may be capped and their sum taken as `rows`.
+Cost cheapest_parts(const Skeleton& below, std::int32_t rows) {
+  Cost best = Cost::infinity();
+  for (std::int32_t a = 1; 2 * a <= rows; ++a)
+    best = std::min(best,
+                    below[static_cast<std::size_t>(a)] + below[static_cast<std::size_t>(rows - a)]);
+  return best;
+}
+
+// B2: so many columns vary on so many distinct rows.
+std::int64_t fewest_varying(std::int32_t rows, std::int64_t n_features) {
+  const int bits = std::bit_width(static_cast<unsigned>(std::min(rows, floor_cap) - 1));
+  return std::min<std::int64_t>(bits, n_features);
+}
+
+}  // namespace
+
+Bounds::Bounds(const Posterior& posterior, const Dataset& data, const Options& options)
+    : posterior_(posterior),
+      min_leaf_(static_cast<std::int32_t>(options.min_samples_leaf)),
+      max_depth_(options.max_depth),
+      n_features_(static_cast<std::int64_t>(data.n_features())) {
+  const bool distinct = options.distinct_rows_bound && data.rows_folded();
+  varying_ = options.varying_bound && distinct;
+  const bool structure = options.structure_bound && distinct;
+  const std::size_t depths = posterior.max_depth() + 1;
+  levels_.resize(depths);
+
+  Skeleton below{};  // of the level under the one being filled; zero under the deepest
+  for (std::size_t d = depths; d-- > 0;) {
+    LevelBounds& level = levels_[d];
+    level.stop_upper = posterior.stop(d);
+    level.stop_lower = distinct ? posterior.stop(d) : Cost(0);
+    level.floor.fill(Cost::infinity().units());
+    Skeleton here{};
+    for (std::int32_t rows = floor_cap; rows >= 2; --rows) {
+      const auto r = static_cast<std::size_t>(rows);
+      Cost split = Cost::infinity();
+      if (may_split(d)) {
+        split = posterior.split(d);
+        // A split needs a column that varies, so log_columns is asked for 1 at least; the table
+        // ends at the number of features, beyond which fewer distinct rows exist anyway.
+        if (distinct) split += posterior.log_columns(fewest_varying(rows, n_features_));
+        if (structure) split += cheapest_parts(below, rows);
+        level.floor[r] = split.units();
+      }
+      here[r] = std::min(posterior.stop(d), split);
+      if (rows < floor_cap) here[r] = std::min(here[r], here[r + 1]);
+    }
+    below = here;
+  }
+
+  for (std::size_t up = 1; up <= transfer_cap; ++up) {
+    Cost least(0);  // T: of subtrees at the level under the one being filled
+    for (std::size_t d = depths; d-- > up;) {
+      levels_[d].transfer[up] = posterior.split(d) - posterior.split(d - up) + least + least;
+      least =
+          std::min({Cost(0), posterior.stop(d) - posterior.stop(d - up), levels_[d].transfer[up]});
+      // It doubles with every level. What has come down to `useless` is more than any cost: it
+      // gives a bound below 0, and so does all that is made of it.
+      least = std::max(least, useless);
+    }
+  }
+
+  group_floor_.resize(data.segments().size());
+  if (options.equivalent_rows_bound && data.rows_folded()) {
+    for (std::size_t s = 0; s < group_floor_.size(); ++s) {
+      const Segment& segment = data.segments()[s];
+      if (!segment.impure) continue;
+      group_floor_[s] = posterior.group_floor(segment.counts);
+    }
+  }
+
+  SetCounts all;
+  all.clear(static_cast<std::size_t>(data.n_classes()));
+  for (std::size_t s = 0; s < group_floor_.size(); ++s)
+    all.add(data.segments()[s].counts, static_cast<std::int32_t>(data.segments()[s].n_rows),
+            group_floor_[s].units());
+  root_lower_ = bracket(all, 0).lower;
+}
+
+void SetCounts::add(std::span<const std::int32_t> weights, std::int32_t rows,
+                    std::int64_t group_floor) {
+  distinct += rows;
+  groups += rows * group_floor;
+  for (std::size_t k = 0; k < classes.size(); ++k) {
+    classes[k] += rows * weights[k];
+    weight += rows * weights[k];
+    if (group_floor == 0) rest[k] += rows * weights[k];
+  }
+}
+
+void SetCounts::clear(std::size_t n_classes) {
+  classes.assign(n_classes, 0);
+  rest.assign(n_classes, 0);
+  groups = 0;
+  weight = distinct = 0;
+}
+
+std::int64_t Bounds::floor(std::size_t depth, std::int32_t rows, std::int32_t varying) const {
+  const std::int64_t least =
+      level(depth).floor[static_cast<std::size_t>(std::min(rows, floor_cap))];
+  if (!varying_ || rows < 2 || varying <= fewest_varying(rows, n_features_)) return least;
+  return least + (posterior_.log_columns(varying) -
+                  posterior_.log_columns(fewest_varying(rows, n_features_)))
+                     .units();
+}
+
+Bracket Bounds::bracket(const SetCounts& set, std::size_t depth, std::int32_t varying) const {
+  const LevelBounds& at = level(depth);
+  std::int64_t leaf = posterior_.rising_table()[set.weight];
+  std::int64_t pure = 0;
+  std::int64_t apart = set.groups;
+  for (std::size_t k = 0; k < set.classes.size(); ++k) {
+    leaf -= posterior_.mixed_table(static_cast<int>(k))[set.classes[k]];
+    pure += posterior_.pure_table(static_cast<int>(k))[set.classes[k]];
+    apart += posterior_.pure_table(static_cast<int>(k))[set.rest[k]];
+  }
+  const bool several = set.distinct > 1;
+  Bracket out{Cost(leaf) + (several ? at.stop_lower : Cost(0)),
+              Cost(leaf) + (several ? at.stop_upper : Cost(0))};
+  if (set.weight >= 2 * min_leaf_) {
+    out.lower =
+        std::min(out.lower, Cost(floor(depth, set.distinct, varying) + std::max(pure, apart)));
+  }
+  return out;
+}
+
+}  // namespace maptree

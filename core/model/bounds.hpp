@@ -1,0 +1,103 @@
+// Bounds: admissible lower bounds on the cost of a set of rows, from its counts alone.
+//
+// What is known of a set at depth d: class counts c, number D of distinct rows, and its impure
+// groups (identical rows of several classes): `rest` = c without them, `groups` = sum of their
+// maximum likelihood costs. Then
+//   lone leaf   >= leaf(c) + (D > 1 ? stop_lower(d) : 0)
+//   any split   >= floor(d, D) + max(groups + sum_k pure_k(rest_k), sum_k pure_k(c_k))
+// The theorems and their proofs are in docs/design/bounds.md; in short
+//   B1 perfect split    leaves of one class each are the cheapest way to part the classes (P1, P2)
+//   B2 distinct rows    D distinct rows vary in at least ceil(log2 D) columns, and can stop for
+//                       nothing only where D = 1
+//   B3 structure        floor: the cheapest skeleton of a tree over D distinct rows
+//   B4 equivalent rows  a leaf that holds an impure group pays at least its entropy
+//   B5 varying columns  a part larger than the commoner value of a column has both values of it
+// Without distinct-row knowledge (a switch), D counts rows and only D = 1 is informative.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "control/options.hpp"
+#include "model/cost.hpp"
+#include "model/posterior.hpp"
+
+namespace maptree {
+
+inline constexpr std::size_t transfer_cap = 8;  // levels between which bounds are transferred
+inline constexpr std::int32_t floor_cap = 64;   // floor(d, D) is the same for all D >= floor_cap
+
+struct LevelBounds {
+  Cost stop_lower;                                // what a lone leaf with D > 1 pays at least, and
+  Cost stop_upper;                                // at most
+  std::array<std::int64_t, floor_cap + 1> floor;  // by min(D, floor_cap); infinite for D <= 1
+  std::array<Cost, transfer_cap + 1> transfer;    // by levels (Bounds::transferred)
+};
+
+// What is counted of a set of rows (see above).
+struct SetCounts {
+  std::vector<std::int32_t> classes;
+  std::vector<std::int32_t> rest;
+  std::int64_t groups = 0;
+  std::int32_t weight = 0;    // sum of classes
+  std::int32_t distinct = 0;  // rows, where they are not folded
+
+  void clear(std::size_t n_classes);
+  // Adds `rows` distinct rows of these class weights each.
+  void add(std::span<const std::int32_t> weights, std::int32_t rows, std::int64_t group_floor);
+};
+
+struct Bracket {
+  Cost lower;  // of the optimum
+  Cost upper;  // of the lone leaf
+};
+
+class Bounds {
+ public:
+  Bounds(const Posterior& posterior, const Dataset& data, const Options& options);
+
+  [[nodiscard]] const LevelBounds& level(std::size_t depth) const {
+    return levels_[depth < levels_.size() ? depth : levels_.size() - 1];
+  }
+  // Whether a node at this depth may be split.
+  [[nodiscard]] bool may_split(std::size_t depth) const {
+    return max_depth_ < 0 || depth < static_cast<std::size_t>(max_depth_);
+  }
+  // The bounds of the header comment for one set, of which it is known that so many columns vary on
+  // it at least; the pair kernel computes the same for many.
+  [[nodiscard]] Bracket bracket(const SetCounts& set, std::size_t depth,
+                                std::int32_t varying = 0) const;
+  // floor(d, D) for D = `rows` where so many columns vary at least.
+  [[nodiscard]] std::int64_t floor(std::size_t depth, std::int32_t rows,
+                                   std::int32_t varying) const;
+  // T: a lower bound on the trees that split some rows at `depth`, from one on all trees on the
+  // same rows at the depth `from`, nearer the root.
+  [[nodiscard]] Cost transferred(Cost lower, std::size_t from, std::size_t depth) const {
+    return depth - from > transfer_cap ? Cost(0) : lower + level(depth).transfer[depth - from];
+  }
+  // A lower bound on every tree.
+  [[nodiscard]] Cost root_lower() const { return root_lower_; }
+  // Sum of group floors per row of each segment; zero for segments of one class.
+  [[nodiscard]] Cost group_floor(std::size_t segment) const { return group_floor_[segment]; }
+  [[nodiscard]] std::size_t bytes() const {
+    return levels_.size() * sizeof(LevelBounds) + group_floor_.size() * sizeof(Cost);
+  }
+  [[nodiscard]] static std::size_t bytes_for(const Dataset& data) {
+    return Posterior::depths_for(data) * sizeof(LevelBounds) +
+           data.segments().size() * sizeof(Cost);
+  }
+
+ private:
+  const Posterior& posterior_;
+  std::int32_t min_leaf_;
+  std::int64_t max_depth_;
+  std::int64_t n_features_;
+  bool varying_;
+  std::vector<LevelBounds> levels_;
+  std::vector<Cost> group_floor_;
+  Cost root_lower_;
+};
+
+}  // namespace maptree

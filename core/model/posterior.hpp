@@ -1,0 +1,110 @@
+// Posterior: the prior over trees and the Dirichlet-multinomial likelihood of leaves, as tables.
+//
+// cost(tree) = sum over inner nodes of split(d) + log_columns(|V|)
+//            + sum over leaves of (|V| > 0 ? stop(d) : 0) + leaf(counts).
+//
+// Every table entry is rounded once, and in such a way that the two inequalities the bounds rest on
+// hold exactly between the rounded numbers, with no slack (docs/design/bounds.md):
+//   P1  leaf(c) >= sum_k pure_k(c_k)              mixing classes never pays
+//   P2  pure_k(a + b) <= pure_k(a) + pure_k(b)    parting one class never pays
+// For this pure_k and rising are sums of rounded steps, the steps kept monotone:
+//   pure_k(c)  = sum_{t<c} log((t + R) / (t + rho_k))    concave
+//   rising(n)  = sum_{t<n} log(t + R)                    convex
+//   leaf(c)    = sum_k pure_k(c_k) + rising(n) - sum_k rising(c_k)
+// with R = sum rho, which is -log(B(c + rho) / B(rho)) up to rounding.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "control/control.hpp"
+#include "data/dataset.hpp"
+#include "memory/page_memory.hpp"
+#include "model/cost.hpp"
+
+namespace maptree {
+
+inline constexpr double min_rho = 1e-9;  // beyond these a step of the tables is not exact enough
+inline constexpr double max_rho = 1e9;
+inline constexpr double max_beta =
+    1e6;  // beyond it the cost of a split could leave the range of Cost
+
+struct Prior {
+  double alpha = 0.95;      // p_split(d) = alpha * (1 + d)^-beta; 0 < alpha < 1
+  double beta = 0.5;        // 0 to max_beta
+  std::vector<double> rho;  // one per class, min_rho to max_rho
+};
+
+class Posterior {
+ public:
+  // Throws std::invalid_argument for a prior out of range. The tables grow with the weight of the
+  // rows; where the watch says stop while they are filled, they are not complete().
+  Posterior(const Prior& prior, const Dataset& data, Watch& watch = no_watch());
+  static void check(const Prior& prior, const Dataset& data);
+  [[nodiscard]] bool complete() const { return complete_; }
+  [[nodiscard]] static std::size_t depths_for(const Dataset& data) {
+    return std::min(data.n_columns(), data.n_distinct_rows()) + 3;
+  }
+  // What the tables will take, known before they are made.
+  [[nodiscard]] static std::size_t bytes_for(const Dataset& data);
+
+  [[nodiscard]] int n_classes() const { return static_cast<int>(pure_.size()); }
+  [[nodiscard]] Cost split(std::size_t depth) const { return split_[clamp(depth)]; }
+  [[nodiscard]] Cost stop(std::size_t depth) const { return stop_[clamp(depth)]; }
+  [[nodiscard]] Cost log_columns(std::int64_t n) const {
+    return Cost(log_columns_[static_cast<std::size_t>(n)]);
+  }
+  [[nodiscard]] Cost leaf(std::span<const std::int64_t> counts) const;
+  [[nodiscard]] Cost pure(int k, std::int64_t count) const {
+    return Cost(pure_[static_cast<std::size_t>(k)][static_cast<std::size_t>(count)]);
+  }
+  // A lower bound on what a group of identical rows adds to any leaf: its maximum likelihood
+  // cost, rounded below by more than all roundings of the tables it is compared with.
+  [[nodiscard]] Cost group_floor(std::span<const std::int32_t> counts) const;
+
+  // The raw tables, for the kernels: leaf(c) = rising[n] - sum_k mixed_k[c_k].
+  [[nodiscard]] const std::int64_t* rising_table() const { return rising_.data(); }
+  [[nodiscard]] const std::int64_t* mixed_table(int k) const {
+    return mixed_[static_cast<std::size_t>(k)].data();
+  }
+  [[nodiscard]] const std::int64_t* pure_table(int k) const {
+    return pure_[static_cast<std::size_t>(k)].data();
+  }
+  // With two classes: leaf and pure cost of small counts side by side, so that the kernels find
+  // both with two look-ups instead of five. Entry 2 * (c_0 * stride + c_1): pure; the next: leaf.
+  struct TwoClassTable {
+    std::vector<std::int64_t> entries;
+    std::int32_t stride = 0;     // odd: a power of two would crowd a few sets of the cache
+    std::int32_t limit[2] = {};  // counts below these are in the table
+  };
+  [[nodiscard]] const TwoClassTable& two_class_table() const { return two_class_; }
+  // Depths are at most this: no path tests a column twice, nor parts more rows than there are.
+  [[nodiscard]] std::size_t max_depth() const { return split_.size() - 1; }
+  [[nodiscard]] std::size_t bytes() const;
+
+ private:
+  [[nodiscard]] bool fill_counts(const Prior& prior, std::span<const std::int64_t> class_total,
+                                 Watch& watch);
+  void fill_two_class_table();
+  [[nodiscard]] std::size_t clamp(std::size_t d) const {
+    return d < split_.size() ? d : max_depth();
+  }
+
+  bool complete_ = true;
+  std::vector<Cost> split_;
+  std::vector<Cost> stop_;
+  std::vector<std::int64_t> log_columns_;
+  using Table = PageVector<std::int64_t>;  // by count
+  Table rising_;
+  std::vector<Table> pure_;
+  std::vector<Table> mixed_;  // rising - pure
+  TwoClassTable two_class_;
+};
+
+// What the lone leaf costs, where there was no time or memory for the tables. Rounded on its own:
+// not to be compared with costs from them.
+[[nodiscard]] Cost lone_leaf_cost(const Prior& prior, const Dataset& data);
+
+}  // namespace maptree

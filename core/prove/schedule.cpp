@@ -1,0 +1,109 @@
+#include "prove/schedule.hpp"
+
+#include <algorithm>
+
+namespace maptree {
+
+namespace {
+
+// The proof of everything is in sight if it needs no more than so many times the work done so far.
+// At first nothing can be told, and many proofs are there soon.
+constexpr double in_sight = 16;
+constexpr std::int64_t at_first = 100'000'000;
+// One part in so many is for the proof that comes second.
+constexpr std::int64_t share_of_second = 8;
+
+std::uint32_t limit_of(const Options& options) {
+  return options.max_depth < 0 || options.max_depth >= no_limit
+             ? no_limit
+             : static_cast<std::uint32_t>(options.max_depth);
+}
+
+}  // namespace
+
+Schedule::Schedule(const Dataset& data, const Posterior& posterior, const Options& options,
+                   std::int64_t max_expansions)
+    : data_(data),
+      posterior_(posterior),
+      options_(options),
+      whole_(data, posterior, options, limit_of(options)) {
+  desk_.max_expansions = max_expansions;
+}
+
+void Schedule::set_goal(Cost goal) {
+  goal_ = goal;
+  settle();
+}
+
+bool Schedule::is_open(const Proof& proof) const {
+  if (proof.root == NodeId::none) return true;
+  return !root(proof).solved() && root(proof).lower < goal_;
+}
+
+Cost Schedule::lower() const {
+  return whole_.root == NodeId::none ? whole_.bounds.root_lower() : root(whole_).lower;
+}
+
+bool Schedule::is_over() const {
+  return desk_.out_of_memory || desk_.out_of_expansions || desk_.broken || !is_open(whole_);
+}
+
+Proof& Schedule::choose() {
+  // The first expansion for everything is also the proof for the smallest depths.
+  if (graded_ == nullptr || !is_open(*graded_)) return whole_;
+  if (!is_open(whole_)) return *graded_;
+  const bool near =
+      work_done() < at_first || whole_.forecast(lower(), goal_) < in_sight * double(work_done());
+  if (near) return graded_work_ * share_of_second < work_done() ? *graded_ : whole_;
+  return whole_work_ * share_of_second < work_done() ? whole_ : *graded_;
+}
+
+void Schedule::work(Prover& prover, std::unique_lock<std::mutex>& lock, std::int64_t work,
+                    Watch& watch) {
+  Proof& proof = choose();
+  std::int64_t& sum = &proof == &whole_ ? whole_work_ : graded_work_;
+  sum += prover.advance(lock, proof, goal_, work, watch);
+  settle();
+}
+
+void Schedule::settle() {
+  if (desk_.broken) return;
+  if (!options_.graded_proof || whole_.root == NodeId::none || !root(whole_).expanded) return;
+  // Expanding the root tells all trees of depth two (one, where rows are not folded).
+  if (proved_depth_ == 0 && options_.pair_expansion && root(whole_).upper >= goal_)
+    proved_depth_ = data_.rows_folded() ? 2 : 1;
+  if (graded_ != nullptr && graded_->root != NodeId::none && root(*graded_).lower >= goal_) {
+    proved_depth_ = graded_->limit;
+    desk_.store.set_least_limit(graded_->limit + 1);
+    std::erase(desk_.roots, graded_->root);
+    done_.push_back(std::move(graded_));
+  }
+  std::erase_if(done_, [](const std::unique_ptr<Proof>& proof) { return proof->users == 0; });
+  const auto next = static_cast<std::uint32_t>(proved_depth_ + 1);
+  const bool makes_sense = next < limit_of(options_) && next < posterior_.max_depth();
+  if (graded_ == nullptr && done_.empty() && makes_sense)
+    graded_ = std::make_unique<Proof>(data_, posterior_, options_, next, Proof::Pace::by_splits);
+}
+
+bool Schedule::read_cheaper(Prover& prover, Tree& tree) {
+  if (desk_.broken) return false;
+  const Proof* best = nullptr;
+  for (const Proof* proof :
+       {static_cast<const Proof*>(&whole_), static_cast<const Proof*>(graded_.get())}) {
+    if (proof == nullptr || proof->root == NodeId::none || root(*proof).upper >= goal_) continue;
+    if (best == nullptr || root(*proof).upper < root(*best).upper) best = proof;
+  }
+  if (best != nullptr) prover.read_tree(*best, tree);
+  return best != nullptr;
+}
+
+std::size_t Schedule::bytes_for(const Dataset& data, const Options& options) {
+  return Store::first_bytes() + (options.graded_proof ? 2 : 1) * Bounds::bytes_for(data);
+}
+
+std::size_t Schedule::bytes() const {
+  // Of a second proof from the start: a limit is kept more easily where little grows.
+  return desk_.store.bytes() + (options_.graded_proof ? 2 : 1) * whole_.bounds.bytes();
+}
+
+}  // namespace maptree

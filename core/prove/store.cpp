@@ -1,0 +1,290 @@
+#include "prove/store.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cassert>
+#include <utility>
+
+namespace maptree {
+
+Store::Store() : buckets_(first_buckets, NodeId::none), half_(first_buckets / 2) {}
+
+std::size_t Store::bytes() const {
+  return memory_.bytes() + chunks_.capacity() * sizeof(Chunk*) +
+         free_.capacity() * sizeof(std::uint32_t) + buckets_.capacity() * sizeof(NodeId);
+}
+
+std::size_t Store::growth(std::size_t n_splits) const {
+  const bool table_fills =
+      buckets_.size() + slack > buckets_.capacity() && n_alive_ + slack > buckets_.size();
+  return cells_growth(n_splits) + (table_fills && table_may_grow() ? table_growth() : 0);
+}
+
+std::size_t Store::cells_growth(std::size_t n_splits) const {
+  const std::size_t needed = slack + (n_splits + block_splits - 1) / block_splits;
+  const std::size_t left = chunks_.size() * chunk_cells - n_cells_ + free_.size();
+  if (needed <= left) return 0;
+  const std::size_t more = (needed - left + chunk_cells - 1) / chunk_cells;
+  const std::size_t n_chunks = chunks_.size() + more;
+  // A vector that is full doubles, perhaps again and again, and both copies live for a moment.
+  const auto doubled = [](std::size_t capacity, std::size_t wanted, std::size_t least) {
+    std::size_t at = capacity, most = 0;
+    while (at < wanted) {
+      const std::size_t next = std::max(2 * at, at + least);
+      most = at + next - capacity;
+      at = next;
+    }
+    return most;
+  };
+  return memory_.growth(sizeof(Chunk), more) +
+         doubled(chunks_.capacity(), n_chunks, 1) * sizeof(Chunk*) +
+         doubled(free_.capacity(), n_chunks * chunk_cells, chunk_cells) * sizeof(std::uint32_t);
+}
+
+std::uint32_t Store::new_cell() {
+  if (!free_.empty()) {
+    const std::uint32_t n = free_.back();
+    free_.pop_back();
+    return n;
+  }
+  if (n_cells_ == chunks_.size() * chunk_cells) {
+    chunks_.push_back(new (memory_.allocate(sizeof(Chunk))) Chunk);
+    // Every cell may be given back: room for that is taken with the cell.
+    if (free_.capacity() < chunks_.size() * chunk_cells)
+      free_.reserve(std::max(2 * free_.capacity(), chunks_.size() * chunk_cells));
+  }
+  return n_cells_++;
+}
+
+NodeId Store::intern(const StoreKey& key, Cost lower, Cost leaf, std::uint32_t weight) {
+  for (NodeId id = buckets_[bucket_of(key)]; id != NodeId::none; id = (*this)[id].next) {
+    StoreNode& old = (*this)[id];
+    if (!(old.key == key)) continue;
+    old.lower = std::max(old.lower, std::min(lower, old.upper));
+    return id;
+  }
+  if (n_alive_ >= buckets_.size() && table_may_grow()) add_bucket();
+  const NodeId id{new_cell()};
+  is_node(static_cast<std::uint32_t>(id)) = true;
+  StoreNode& made = *new (&cell(static_cast<std::uint32_t>(id)).node) StoreNode{};
+  made.key = key;
+  made.upper = leaf;
+  made.lower = std::min(lower, leaf);
+  made.weight = weight;
+  NodeId& first = buckets_[bucket_of(key)];
+  made.next = first;
+  first = id;
+  ++n_alive_;
+  ++n_made_;
+  return id;
+}
+
+// Without room for a larger table its chains get longer, no more. It does not take the room that
+// has_room() has promised to the nodes.
+bool Store::table_may_grow() const {
+  return buckets_.size() < buckets_.capacity() ||
+         bytes() + cells_growth(0) + table_growth() <= limit_;
+}
+
+void Store::add_bucket() {
+  if (buckets_.size() == 2 * half_) half_ *= 2;
+  const std::size_t parted = buckets_.size() - half_;
+  buckets_.push_back(NodeId::none);
+  NodeId id = std::exchange(buckets_[parted], NodeId::none);
+  while (id != NodeId::none) {
+    StoreNode& at = (*this)[id];
+    NodeId& first = buckets_[bucket_of(at.key)];
+    const NodeId next = std::exchange(at.next, first);
+    first = id;
+    id = next;
+  }
+}
+
+void Store::open(NodeId id, const Expansion& found) {
+  StoreNode& at = (*this)[id];
+  at.expanded = true;
+  at.base = found.base;
+  at.rest = Cost::infinity();
+  if (found.best != no_column) {
+    const Cost upper = found.base + found.best_upper[0] + found.best_upper[1];
+    if (upper < at.upper) {
+      at.upper = upper;
+      at.best = found.best;
+      for (int side = 0; side < 2; ++side) at.below[side] = found.best_below[side];
+    }
+  }
+  at.lower = std::min(at.lower, at.upper);
+  assert(std::ranges::is_sorted(found.splits, {},
+                                [](const SplitBounds& split) { return place_of(split); }));
+  if (at.n_splits > 0) {
+    reopen(at, found);
+    return;
+  }
+  std::uint32_t block = no_cell;
+  for (const SplitBounds& split : found.splits) add_split(at, block, split);
+  if (at.n_splits == 0) at.lower = at.upper;
+}
+
+// Other threads may stand on the splits that are there, so these stay where they are. Those that
+// come back may be lower: no split before them ends a walk any more.
+void Store::reopen(StoreNode& at, const Expansion& found) {
+  std::vector<std::uint32_t> there;
+  for_each_split(at, [&](SplitRecord& split) {
+    there.push_back(split.column);
+    if (split.fresh()) split.forget_children();
+  });
+  std::ranges::sort(there);
+  std::uint32_t block = at.splits;
+  while (cell(block).splits->next != no_cell) block = cell(block).splits->next;
+  for (const SplitBounds& split : found.splits)
+    if (!std::ranges::binary_search(there, split.column)) add_split(at, block, split);
+}
+
+void Store::add_split(StoreNode& at, std::uint32_t& block, const SplitBounds& split) {
+  if (at.base + split.lower[0] + split.lower[1] >= at.upper) return;
+  SplitRecord& to = add_split(at, block);
+  to.column = split.column;
+  to.lower[0] = split.lower[0];
+  to.lower[1] = split.lower[1];
+}
+
+// `block` is the last one of the node's chain.
+SplitRecord& Store::add_split(StoreNode& at, std::uint32_t& block) {
+  const std::size_t i = at.n_splits++ % block_splits;
+  if (i == 0) {
+    const std::uint32_t fresh = new_cell();
+    (at.n_splits == 1 ? at.splits : cell(block).splits->next) = fresh;
+    block = fresh;
+  }
+  return *new (&cell(block).splits[i]) SplitRecord{};
+}
+
+void Store::close(NodeId id) {
+  StoreNode& at = (*this)[id];
+  assert(at.solved());
+  SplitRecord keep;
+  for_each_split(at, [&](const SplitRecord& split) {
+    if (split.column == at.best) keep = split;
+  });
+  free_chain(at.splits);
+  at.n_splits = 0;
+  at.rest = Cost::infinity();
+  if (!keep.attached()) return;  // a leaf, or what `below` tells
+  std::uint32_t block = no_cell;
+  keep.next = no_cell;
+  add_split(at, block) = keep;
+}
+
+void Store::free_chain(std::uint32_t& first) {
+  while (first != no_cell) {
+    free_.push_back(first);
+    first = cell(first).splits->next;
+  }
+}
+
+// The split behind the upper bound stays, as it is part of the tree.
+void Store::trim(StoreNode& at, Cost margin) {
+  std::uint32_t block = at.splits, n_kept = 0;
+  for_each_split(at, [&](SplitRecord& split) {
+    if (split.column != at.best && at.base + split.total() > at.lower + margin) {
+      at.rest = std::min(at.rest, split.total());
+      return;
+    }
+    if (n_kept > 0 && n_kept % block_splits == 0) block = cell(block).splits->next;
+    SplitRecord& to = cell(block).splits[n_kept++ % block_splits];  // at or before this one
+    const std::uint32_t next = to.next;
+    to = split;
+    to.next = next;
+  });
+  at.n_splits = n_kept;
+  free_chain(n_kept == 0 ? at.splits : cell(block).splits->next);
+}
+
+bool Store::collect(std::span<const NodeId> pinned, std::size_t target, Cost margin, Watch& watch) {
+  for (const NodeId id : pinned) (*this)[id].marked = true;
+  for (std::uint32_t n = 0; n < n_cells_; ++n) {
+    if (!is_node(n)) continue;
+    if (watch.stop(100)) return false;
+    StoreNode& at = cell(n).node;
+    if (!at.marked && !at.solved() && at.n_splits > 0) trim(at, margin);
+  }
+  if (live() <= target) {
+    for (const NodeId id : pinned) (*this)[id].marked = false;
+    return true;
+  }
+
+  // Bytes by the binary logarithm of the effort tell how much effort is to be given up.
+  std::array<std::size_t, 33> bytes_of{};
+  const auto level = [this](const StoreNode& at) {
+    return at.key.limit < least_limit_ ? 0 : static_cast<std::size_t>(std::bit_width(at.effort));
+  };
+  for (std::uint32_t n = 0; n < n_cells_; ++n) {
+    if (!is_node(n)) continue;
+    if (watch.stop(10)) return false;
+    const StoreNode& at = cell(n).node;
+    bytes_of[level(at)] += sizeof(Cell) * (1 + (at.n_splits + block_splits - 1) / block_splits);
+  }
+  std::size_t bytes = live();
+  std::size_t bar = 0;  // levels below it go
+  while (bar < bytes_of.size() && bytes > target) bytes -= std::min(bytes, bytes_of[bar++]);
+
+  for (const NodeId id : pinned)
+    for_each_split((*this)[id], [&](const SplitRecord& split) {
+      if (!split.attached()) return;
+      for (const NodeId child : split.child) (*this)[child].marked = true;
+    });
+  for (std::uint32_t n = 0; n < n_cells_; ++n)
+    if (is_node(n) && level(cell(n).node) >= bar) cell(n).node.marked = true;
+  for (std::uint32_t n = 0; n < n_cells_; ++n) {
+    if (!is_node(n)) continue;
+    if (watch.stop(100)) return false;
+    cell(n).node.effort /= 2;
+    if (cell(n).node.marked) mark_tree(NodeId{n});
+  }
+  return sweep(watch);
+}
+
+// The tree behind the upper bound stays with the node. It is no deeper than there are columns, and
+// no memory is asked for when there is none.
+void Store::mark_tree(NodeId id) {
+  const StoreNode& at = (*this)[id];
+  if (at.best == no_column) return;
+  for_each_split(at, [&](const SplitRecord& split) {
+    if (split.column != at.best || !split.attached()) return;
+    for (const NodeId child : split.child) {
+      if ((*this)[child].marked) continue;
+      (*this)[child].marked = true;
+      mark_tree(child);
+    }
+  });
+}
+
+bool Store::sweep(Watch& watch) {
+  // Splits forget the children that go, while these can still be looked at. The table is made anew.
+  std::fill(buckets_.begin(), buckets_.end(), NodeId::none);
+  for (std::uint32_t n = 0; n < n_cells_; ++n) {
+    if (!is_node(n) || !cell(n).node.marked) continue;
+    StoreNode& at = cell(n).node;
+    if (watch.stop(100 + 20 * at.n_splits)) return false;
+    NodeId& first = buckets_[bucket_of(at.key)];
+    at.next = first;
+    first = NodeId{n};
+    for_each_split(at, [&](SplitRecord& split) {
+      if (split.attached() && !((*this)[split.child[0]].marked && (*this)[split.child[1]].marked))
+        split.forget_children();
+    });
+  }
+  for (std::uint32_t n = 0; n < n_cells_; ++n) {
+    if (!is_node(n)) continue;
+    if (watch.stop(20)) return false;
+    if (std::exchange(cell(n).node.marked, false)) continue;
+    free_chain(cell(n).node.splits);
+    free_.push_back(n);
+    is_node(n) = false;
+    --n_alive_;
+  }
+  return true;
+}
+
+}  // namespace maptree

@@ -1,0 +1,92 @@
+#include "sample/forest.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "data/mix.hpp"
+
+namespace maptree {
+
+namespace {
+
+std::uint64_t hash(std::span<const std::int32_t> feature) {
+  std::uint64_t h = 0;
+  for (const std::int32_t f : feature) h = mix(h + static_cast<std::uint32_t>(f) + 1);
+  return h;
+}
+
+// Children of a tree in preorder: a stack of the inner nodes that wait for their right child.
+void find_children(std::span<const std::int32_t> feature, std::int32_t* left, std::int32_t* right) {
+  std::vector<std::int32_t> waiting;
+  const auto n = static_cast<std::int32_t>(feature.size());
+  for (std::int32_t i = 0; i < n; ++i) {
+    left[i] = right[i] = -1;
+    if (feature[static_cast<std::size_t>(i)] >= 0) {
+      left[i] = i + 1;
+      waiting.push_back(i);
+    } else if (!waiting.empty()) {
+      right[waiting.back()] = i + 1;
+      waiting.pop_back();
+    }
+  }
+}
+
+}  // namespace
+
+std::int32_t Forest::add(std::span<const std::int32_t> feature,
+                         std::span<const std::int64_t> counts, Cost cost) {
+  const std::uint64_t h = hash(feature);
+  const auto [first, last] = by_hash_.equal_range(h);
+  for (auto at = first; at != last; ++at)
+    if (std::ranges::equal(this->feature(static_cast<std::size_t>(at->second)), feature))
+      return at->second;
+  const auto number = static_cast<std::int32_t>(size());
+  feature_.insert(feature_.end(), feature.begin(), feature.end());
+  counts_.insert(counts_.end(), counts.begin(), counts.end());
+  offsets_.push_back(static_cast<std::int64_t>(feature_.size()));
+  costs_.push_back(cost);
+  by_hash_.emplace(h, number);
+  return number;
+}
+
+std::vector<std::int32_t> Forest::add(const Forest& other) {
+  std::vector<std::int32_t> numbers(other.size());
+  for (std::size_t t = 0; t < other.size(); ++t)
+    numbers[t] = add(other.feature(t), other.counts(t), other.cost(t));
+  return numbers;
+}
+
+std::span<const std::int64_t> Forest::counts(std::size_t tree) const {
+  const std::size_t n_classes = counts_.size() / feature_.size();
+  return {counts_.data() + static_cast<std::size_t>(offsets_[tree]) * n_classes,
+          feature(tree).size() * n_classes};
+}
+
+Tree Forest::tree(std::size_t tree) const {
+  const auto f = feature(tree);
+  const auto c = counts(tree);
+  Tree out{{f.begin(), f.end()},
+           std::vector<std::int32_t>(f.size()),
+           std::vector<std::int32_t>(f.size()),
+           {c.begin(), c.end()}};
+  find_children(f, out.left.data(), out.right.data());
+  return out;
+}
+
+Forest::Arrays Forest::take() {
+  Arrays out;
+  out.left.resize(feature_.size());
+  out.right.resize(feature_.size());
+  for (std::size_t t = 0; t < size(); ++t) {
+    const auto first = static_cast<std::size_t>(offsets_[t]);
+    find_children(feature(t), &out.left[first], &out.right[first]);
+  }
+  out.offsets = std::exchange(offsets_, {0});
+  out.feature = std::exchange(feature_, {});
+  out.counts = std::exchange(counts_, {});
+  out.costs = std::exchange(costs_, {});
+  by_hash_.clear();
+  return out;
+}
+
+}  // namespace maptree

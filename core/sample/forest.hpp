@@ -1,0 +1,50 @@
+// Forest: distinct trees, one after the other as flat arrays.
+//
+// A tree is the sequence of its features in preorder, -1 at leaves: that alone decides its shape,
+// so it is what trees are told apart by.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "model/tree.hpp"
+
+namespace maptree {
+
+class Forest {
+ public:
+  // The number of the tree; it is added where it is new. Preorder; `counts` node by node.
+  std::int32_t add(std::span<const std::int32_t> feature, std::span<const std::int64_t> counts,
+                   Cost cost);
+  // All trees of another one; their numbers.
+  std::vector<std::int32_t> add(const Forest& other);
+
+  [[nodiscard]] std::size_t size() const { return costs_.size(); }
+  [[nodiscard]] Cost cost(std::size_t tree) const { return costs_[tree]; }
+  [[nodiscard]] std::span<const std::int32_t> feature(std::size_t tree) const {
+    return {feature_.data() + offsets_[tree],
+            static_cast<std::size_t>(offsets_[tree + 1] - offsets_[tree])};
+  }
+  [[nodiscard]] std::span<const std::int64_t> counts(std::size_t tree) const;
+  [[nodiscard]] Tree tree(std::size_t tree) const;
+
+  // All of it as arrays; the forest is empty afterwards.
+  struct Arrays {
+    std::vector<std::int64_t> offsets;  // nodes of tree t: offsets[t] to offsets[t + 1]
+    std::vector<std::int32_t> feature, left, right;  // children are numbered within their tree
+    std::vector<std::int64_t> counts;
+    std::vector<Cost> costs;
+  };
+  [[nodiscard]] Arrays take();
+
+ private:
+  std::vector<std::int64_t> offsets_ = {0};
+  std::vector<std::int32_t> feature_;
+  std::vector<std::int64_t> counts_;
+  std::vector<Cost> costs_;
+  std::unordered_multimap<std::uint64_t, std::int32_t> by_hash_;
+};
+
+}  // namespace maptree

@@ -1,0 +1,173 @@
+#include "sample/mcmc.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "sample/moves.hpp"
+#include "sample/random.hpp"
+#include "sample/sampling.hpp"
+
+namespace maptree {
+
+namespace {
+
+struct TreeArrays {
+  std::vector<std::int32_t> feature;
+  std::vector<std::int64_t> counts;
+};
+
+class Chain {
+ public:
+  Chain(const McmcOptions& options, std::uint64_t stream)
+      : options_(options),
+        n_iterations_(options.burn_in + options.n_samples * options.thin),
+        random_(options.seed, stream) {}
+
+  // A turn; true: there is more to do.
+  bool advance(const ChainTree& start, Sampling& sampling, Watch& watch) {
+    if (!tree_) {
+      tree_ = start;
+      best_cost_ = tree_->cost();
+      tree_->write(best_.feature, best_.counts);
+      sampling.offer(best_cost_, 0);
+    }
+    const std::int64_t end = std::min(done() + turn, n_iterations_);
+    const std::int64_t begin = done();
+    while (done() < end) {
+      if (!iterate(watch)) break;
+      if (tree_->cost() >= best_cost_) continue;
+      best_cost_ = tree_->cost();
+      tree_->write(best_.feature, best_.counts);
+      sampling.offer(best_cost_, done() - begin);
+    }
+    sampling.add_steps(done() - begin);
+    return done() < n_iterations_;
+  }
+
+  // Appends what it found to the samples of all chains.
+  void write(McmcSamples& out, const ChainTree& start, std::size_t& best_tree, Cost& best_cost) {
+    if (!tree_) {
+      tree_ = start;
+      best_cost_ = tree_->cost();
+      tree_->write(best_.feature, best_.counts);
+    }
+    if (samples_.empty()) keep();
+    const std::vector<std::int32_t> number = out.forest.add(kept_);
+    for (std::int32_t& sample : samples_) sample = number[static_cast<std::size_t>(sample)];
+    const std::int32_t best = out.forest.add(best_.feature, best_.counts, best_cost_);
+    if (best_cost_ < best_cost) {
+      best_cost = best_cost_;
+      best_tree = static_cast<std::size_t>(best);
+    }
+    out.sample.push_back(std::move(samples_));
+    out.costs.push_back(std::move(costs_));
+    out.proposed.push_back(proposed_);
+    out.accepted.push_back(accepted_);
+    kept_ = {};
+    tree_.reset();
+  }
+
+ private:
+  static constexpr std::int64_t turn = 100;  // iterations
+
+  [[nodiscard]] std::int64_t done() const { return static_cast<std::int64_t>(costs_.size()); }
+
+  // False: stopped, and it did not take place.
+  bool iterate(Watch& watch) {
+    if (watch.poll(200)) return false;
+    const std::size_t m = random_.below(n_moves);
+    const bool accepted = step(static_cast<Move>(m), *tree_, random_, watch);
+    if (watch.stopped()) return false;  // in the middle, and nothing was accepted
+    ++proposed_[m];
+    accepted_[m] += accepted ? 1 : 0;
+    moved_ = moved_ || accepted;
+    costs_.push_back(tree_->cost());
+    const std::int64_t after = done() - options_.burn_in;
+    if (after > 0 && after % options_.thin == 0) keep();
+    return true;
+  }
+
+  void keep() {
+    if (samples_.empty() || moved_) {
+      tree_->write(now_.feature, now_.counts);
+      samples_.push_back(kept_.add(now_.feature, now_.counts, tree_->cost()));
+    } else {
+      samples_.push_back(samples_.back());
+    }
+    moved_ = false;
+  }
+
+  const McmcOptions& options_;
+  const std::int64_t n_iterations_;
+  Random random_;
+  std::optional<ChainTree> tree_;  // none: not begun
+  bool moved_ = false;             // since the last sample
+  Forest kept_;
+  std::vector<std::int32_t> samples_;  // trees of kept_
+  std::vector<Cost> costs_;
+  std::array<std::int64_t, n_moves> proposed_ = {}, accepted_ = {};
+  Cost best_cost_;
+  TreeArrays best_, now_;
+};
+
+void check(const McmcOptions& options) {
+  const auto at_least = [](std::int64_t value, std::int64_t least, const char* name) {
+    if (value < least)
+      throw std::invalid_argument(std::string(name) + " must be at least " + std::to_string(least) +
+                                  ", not " + std::to_string(value));
+  };
+  at_least(options.n_samples, 1, "n_samples");
+  at_least(options.burn_in, 0, "burn_in");
+  at_least(options.thin, 1, "thin");
+  at_least(options.n_chains, 1, "n_chains");
+  if (options.n_samples > (INT64_MAX - options.burn_in) / options.thin / options.n_chains)
+    throw std::invalid_argument("n_samples * thin is too large");
+}
+
+// Where there was no time for the tables.
+McmcSamples lone_leaf(const Dataset& data, const Prior& prior, const McmcOptions& options,
+                      Sampling& sampling) {
+  McmcSamples out;
+  start_from_lone_leaf(out, data, prior, sampling);
+  const auto n_chains = static_cast<std::size_t>(options.n_chains);
+  out.sample.assign(n_chains, {0});
+  out.costs.resize(n_chains);
+  out.proposed.resize(n_chains);
+  out.accepted.resize(n_chains);
+  return out;
+}
+
+}  // namespace
+
+McmcSamples sample_mcmc(const Dataset& data, const Prior& prior, const McmcOptions& options,
+                        const Limits& limits, const SamplingMonitor& monitor) {
+  check(options);
+  check_folding(data);
+  Posterior::check(prior, data);
+  const auto n_chains = static_cast<std::size_t>(options.n_chains);
+  Sampling sampling(limits, monitor,
+                    options.n_chains * (options.burn_in + options.n_samples * options.thin));
+  if (!data.complete()) return lone_leaf(data, prior, options, sampling);
+  Watch watch(sampling.control());
+  const Posterior posterior(prior, data, watch);
+  if (!posterior.complete()) return lone_leaf(data, prior, options, sampling);
+
+  const ChainTree start =
+      options.initial ? ChainTree(data, posterior, *options.initial) : ChainTree(data, posterior);
+  std::vector<Chain> chains;
+  chains.reserve(n_chains);
+  for (std::size_t c = 0; c < n_chains; ++c) chains.emplace_back(options, c);
+  share_out(sampling, n_chains,
+            [&](std::size_t c, Watch& at) { return chains[c].advance(start, sampling, at); });
+
+  McmcSamples out;
+  Cost best = Cost::infinity();
+  sampling.offer(start.cost(), 0);
+  for (Chain& chain : chains) chain.write(out, start, out.best, best);
+  sampling.write(out);
+  check_cost(out, data, posterior);
+  return out;
+}
+
+}  // namespace maptree

@@ -1,0 +1,178 @@
+#include "sample/particle_nodes.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace maptree {
+
+namespace {
+
+#if defined(MAPTREE_SMALL_BLOCKS)
+constexpr bool small_limits = true;  // so that tests get there
+#else
+constexpr bool small_limits = false;
+#endif
+// Bytes of options, before all are forgotten and found again where they are needed.
+constexpr std::size_t options_limit = small_limits ? 1 << 12 : 1 << 26;
+// Nodes, before those that no particle has are looked for.
+constexpr std::size_t least_room = small_limits ? 64 : 1 << 14;
+
+// 128 bits that name a set, by words: of a large set there are far fewer than rows, over which
+// Dataset::key goes, and that would take as long as a look at all columns.
+RowKey key_of(const RowSet& rows) {
+  constexpr std::uint64_t a = 0x9e3779b97f4a7c15ULL, b = 0xd1b54a32d192ed03ULL;
+  RowKey key;
+  for (std::size_t i = 0; i < rows.n_stored(); ++i) {
+    const Word word = rows.stored(i);
+    if (word == 0) continue;
+    const std::uint64_t place = rows.place(i) + 1;
+    key.high += mix(mix(word + a * place) + a);
+    key.low += mix(mix(word ^ (b * place)) + b);
+  }
+  return key;
+}
+
+std::uint64_t split_key(ParticleNodes::Id id, std::uint32_t column) {
+  return std::uint64_t{static_cast<std::uint32_t>(id)} << 32 | column;
+}
+
+}  // namespace
+
+std::uint32_t ParticleNodes::Options::draw(Random& random) const {
+  if (sums.empty()) return columns[random.below(columns.size())];
+  const double at = random.uniform() * sums.back();
+  const auto found = std::upper_bound(sums.begin(), sums.end(), at);
+  const auto i =
+      std::min<std::size_t>(static_cast<std::size_t>(found - sums.begin()), columns.size() - 1);
+  return columns[i];
+}
+
+ParticleNodes::ParticleNodes(const Dataset& data, const Posterior& posterior, bool weigh)
+    : data_(data),
+      posterior_(posterior),
+      weigh_(weigh),
+      n_classes_(static_cast<std::size_t>(data.n_classes())),
+      all_columns_(all_columns(data)),
+      all_rows_(data.all_rows()),
+      split_gains_(data, posterior),
+      side_counts_(n_classes_) {
+  intern(all_rows_, {});
+  room_ = least_room;
+}
+
+ParticleNodes::Id ParticleNodes::intern(const RowSet& rows, Node node) {
+  const Id next{static_cast<std::uint32_t>(nodes_.size())};
+  const auto [found, is_new] = by_rows_.try_emplace(key_of(rows), next);
+  if (!is_new) return found->second;
+  node.divisible = data_.count(rows, side_counts_) > 1;
+  node.likelihood = posterior_.leaf(side_counts_);
+  nodes_.push_back(std::move(node));
+  counts_.insert(counts_.end(), side_counts_.begin(), side_counts_.end());
+  return next;
+}
+
+bool ParticleNodes::find_rows(Id id, Watch& watch) {
+  if (rows_of_ == id) return true;
+  path_.clear();
+  for (Id step = id; step != Id::root; step = at(step).parent) path_.push_back(step);
+  rows_of_ = Id::none;
+  const RowSet* from = &all_rows_;
+  for (; !path_.empty(); path_.pop_back()) {
+    if (watch.poll(static_cast<std::int64_t>(from->n_stored()))) return false;
+    const Node& node = at(path_.back());
+    other_.assign_side(*from, data_.column(node.column), node.side);
+    std::swap(rows_, other_);
+    from = &rows_;
+  }
+  if (from == &all_rows_) rows_ = all_rows_;
+  rows_of_ = id;
+  return true;
+}
+
+const ParticleNodes::Options* ParticleNodes::options(Id id, Watch& watch) {
+  Node& node = nodes_[static_cast<std::size_t>(id)];
+  if (node.options != nullptr) return node.options.get();
+  if (!find_rows(id, watch)) return nullptr;
+  if (weigh_) {
+    if (!split_gains_.find(rows_, counts(id), found_.columns, found_.sums, watch)) return nullptr;
+    const double most = *std::max_element(found_.sums.begin(), found_.sums.end());
+    double sum = 0;
+    for (double& ratio : found_.sums) ratio = sum += std::exp(ratio - most);
+    found_.log_mean = most + std::log(sum / static_cast<double>(found_.columns.size()));
+  } else {
+    if (find_varying(data_, rows_, all_columns_, varying_, watch) < 0) return nullptr;
+    found_.columns.clear();
+    for (std::size_t w = 0; w < varying_.size(); ++w)
+      for_each_slot(varying_[w], w * word_bits, [&](std::size_t c) {
+        found_.columns.push_back(static_cast<std::uint32_t>(c));
+      });
+  }
+  if (options_bytes_ + found_.bytes() > options_limit) {
+    for (Node& other : nodes_) other.options.reset();
+    options_bytes_ = 0;
+  }
+  options_bytes_ += found_.bytes();
+  node.n_varying = static_cast<std::uint32_t>(found_.columns.size());
+  node.options = std::make_unique<Options>(found_);
+  return node.options.get();
+}
+
+ParticleNodes::Children ParticleNodes::children(Id id, std::uint32_t column, Watch& watch) {
+  const std::uint64_t key = split_key(id, column);
+  if (const auto known = children_.find(key); known != children_.end()) return known->second;
+  Id child[2] = {Id::none, Id::none};
+  if (!find_rows(id, watch)) return {Id::none, Id::none};
+  for (int side = 0; side < 2; ++side) {
+    if (watch.poll(static_cast<std::int64_t>(2 * rows_.n_stored()))) return {Id::none, Id::none};
+    other_.assign_side(rows_, data_.column(column), side);
+    Node node;
+    node.parent = id;
+    node.column = column;
+    node.side = static_cast<std::uint8_t>(side);
+    child[side] = intern(other_, std::move(node));
+  }
+  return children_.emplace(key, Children{child[0], child[1]}).first->second;
+}
+
+std::vector<ParticleNodes::Id> ParticleNodes::keep(std::vector<bool> used) {
+  used[static_cast<std::size_t>(Id::root)] = true;
+  // A node comes after those on its path.
+  for (std::size_t n = used.size() - 1; n > 0; --n)
+    if (used[n]) used[static_cast<std::size_t>(nodes_[n].parent)] = true;
+
+  std::vector<Id> number(nodes_.size(), Id::none);
+  std::size_t n_kept = 0;
+  for (std::size_t n = 0; n < nodes_.size(); ++n) {
+    if (!used[n]) {
+      if (nodes_[n].options != nullptr) options_bytes_ -= nodes_[n].options->bytes();
+      continue;
+    }
+    number[n] = Id{static_cast<std::uint32_t>(n_kept)};
+    if (n > 0) nodes_[n].parent = number[static_cast<std::size_t>(nodes_[n].parent)];
+    if (n > n_kept) {
+      nodes_[n_kept] = std::move(nodes_[n]);
+      std::copy_n(&counts_[n * n_classes_], n_classes_, &counts_[n_kept * n_classes_]);
+    }
+    ++n_kept;
+  }
+  nodes_.resize(n_kept);
+  counts_.resize(n_kept * n_classes_);
+  for (auto entry = by_rows_.begin(); entry != by_rows_.end();) {
+    entry->second = number[static_cast<std::size_t>(entry->second)];
+    entry = entry->second == Id::none ? by_rows_.erase(entry) : std::next(entry);
+  }
+  std::unordered_map<std::uint64_t, Children> children;
+  for (const auto& [key, old] : children_) {
+    const Id id = number[key >> 32];
+    const Children now = {number[static_cast<std::size_t>(old.first)],
+                          number[static_cast<std::size_t>(old.second)]};
+    if (id != Id::none && now.first != Id::none && now.second != Id::none)
+      children.emplace(split_key(id, static_cast<std::uint32_t>(key)), now);
+  }
+  children_ = std::move(children);
+  rows_of_ = Id::none;
+  room_ = std::max(least_room, 2 * n_kept);
+  return number;
+}
+
+}  // namespace maptree

@@ -1,0 +1,60 @@
+// Sampling: what all chains or islands of one run share (clock, steps, best cost, trace), and the
+// threads that advance them.
+//
+// Chains and islands are independent and draw from streams of their own, so what they return does
+// not depend on how they are shared out; only the trace's times do.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <vector>
+
+#include "control/control.hpp"
+#include "model/posterior.hpp"
+#include "sample/samples.hpp"
+
+namespace maptree {
+
+class Sampling {
+ public:
+  Sampling(const Limits& limits, const SamplingMonitor& monitor, std::int64_t total_steps)
+      : control_(limits), total_steps_(total_steps) {
+    if (monitor) control_.set_poll([this, monitor](double at) { return monitor(progress(at)); });
+  }
+
+  // Says that a tree of this cost was seen, `ahead` steps after those that were counted.
+  void offer(Cost cost, std::int64_t ahead);
+  void add_steps(std::int64_t n) { steps_.fetch_add(n, std::memory_order_relaxed); }
+
+  [[nodiscard]] Control& control() { return control_; }
+  [[nodiscard]] SamplingProgress progress(double seconds) const;
+  // Once all threads are done.
+  void write(Samples& samples) const;
+
+ private:
+  Control control_;
+  const std::int64_t total_steps_;
+  std::atomic<std::int64_t> steps_ = 0;
+  std::atomic<std::int64_t> best_ = Cost::infinity().units();
+  std::mutex mutex_;  // of the trace
+  std::vector<std::array<double, 3>> trace_;
+};
+
+// Calls advance(task, watch) for tasks 0 to n_tasks - 1, in turn, as long as it says that there is
+// more to do and nothing stops; each task by one thread at a time.
+using Advance = std::function<bool(std::size_t task, Watch& watch)>;
+void share_out(Sampling& sampling, std::size_t n_tasks, const Advance& advance);
+
+// Rows have to be folded: then two rows of a set are distinct, and it can be parted. Columns must
+// not be: trees name the caller's own. Throws std::invalid_argument.
+void check_folding(const Dataset& data);
+// Fills in the lone leaf as the best tree, where there was no time for more.
+void start_from_lone_leaf(Samples& samples, const Dataset& data, const Prior& prior,
+                          Sampling& sampling);
+// Throws std::logic_error where the best tree does not cost what is claimed for it.
+void check_cost(const Samples& samples, const Dataset& data, const Posterior& posterior);
+
+}  // namespace maptree

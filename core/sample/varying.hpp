@@ -1,0 +1,25 @@
+// Varying: which columns are not constant on a set of rows, the set V of the prior.
+//
+// A look at some rows side by side finds most of the columns that vary; only the others are
+// followed through the whole set. On a part of a set no column varies that did not on the whole,
+// so the columns of the parent are enough to look at.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "control/control.hpp"
+#include "data/dataset.hpp"
+
+namespace maptree {
+
+using ColumnSet = std::vector<Word>;  // a bit a column
+
+[[nodiscard]] ColumnSet all_columns(const Dataset& data);
+// The columns of `among` that vary on the rows; their number, or -1 where the watch said stop.
+std::int64_t find_varying(const Dataset& data, const RowSet& rows, const ColumnSet& among,
+                          ColumnSet& varying, Watch& watch);
+// The column that has `rank` columns of the set before it.
+[[nodiscard]] std::int32_t column_at(const ColumnSet& columns, std::size_t rank);
+
+}  // namespace maptree

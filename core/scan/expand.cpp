@@ -1,0 +1,233 @@
+#include "scan/expand.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace maptree {
+
+Expander::Expander(const Dataset& data, const Posterior& posterior, const Bounds& bounds,
+                   const Options& options)
+    : posterior_(posterior),
+      root_bounds_(&bounds),
+      bounds_(&bounds),
+      options_(options),
+      rows_folded_(data.rows_folded()),
+      kernel_(pair_kernel(options.kernel)),
+      view_(data, bounds, options) {
+  children_.reserve(data.n_columns());
+  order_.reserve(data.n_columns());
+  for (int k = 0; k < data.n_classes(); ++k) {
+    mixed_.push_back(posterior.mixed_table(k));
+    pure_.push_back(posterior.pure_table(k));
+  }
+}
+
+bool Expander::expand(const Bounds& bounds, const RowSet& rows, std::size_t depth, Cost upper,
+                      Watch& watch, Expansion& out) {
+  bounds_ = &bounds;
+  if (!view_.load(rows, watch)) return false;
+  out.varying = view_.varying();
+  out.splits.clear();
+  out.best = no_column;
+  const std::vector<std::int64_t> counts(view_.total().classes.begin(),
+                                         view_.total().classes.end());
+  out.leaf = posterior_.leaf(counts) + (out.varying > 0 ? posterior_.stop(depth) : Cost(0));
+  out.base = posterior_.split(depth) + posterior_.log_columns(out.varying);
+  if (out.varying == 0 || !bounds.may_split(depth)) return true;
+
+  if (!bound_children(depth, watch, out)) return false;
+  if (options_.pair_expansion) return scan_pairs(depth, upper, watch, out);
+
+  for (std::size_t c = 0; c < children_.size(); ++c) {
+    const Child& child = children_[c];
+    if (!child.valid) continue;
+    const NodeView::Column& column = view_.columns()[c];
+    SplitBounds split;
+    split.column = column.dataset;
+    for (int side = 0; side < 2; ++side) {
+      const Bracket& bracket = child.bracket[column.flipped ? 1 - side : side];
+      split.lower[side] = bracket.lower;
+      split.upper[side] = bracket.upper;
+    }
+    out.splits.push_back(split);
+  }
+  return true;
+}
+
+bool Expander::bound_children(std::size_t depth, Watch& watch, const Expansion& out) {
+  const auto work = static_cast<std::int64_t>(20 * mixed_.size() + 40);
+  children_.resize(view_.columns().size());
+  for (std::size_t c = 0; c < children_.size(); ++c) {
+    Child& child = children_[c];
+    if (watch.stop(work)) return false;
+    child.valid = true;
+    child.bound = out.base;
+    for (int side = 0; side < 2; ++side) {
+      view_.count_side(c, side, counts_);
+      child.valid = child.valid && counts_.weight >= options_.min_samples_leaf;
+      child.bracket[side] =
+          bounds_->bracket(counts_, depth + 1, view_.varying_on(counts_.distinct));
+      child.likelihood[side] =
+          child.bracket[side].upper - (counts_.distinct > 1 ? posterior_.stop(depth + 1) : Cost(0));
+      child.bound += child.bracket[side].lower;
+    }
+  }
+  return true;
+}
+
+bool Expander::scan_pairs(std::size_t depth, Cost upper, Watch& watch, Expansion& out) {
+  // Columns that may still be the node's split come first: only their children are asked about,
+  // but these can be split by every column. `<=` keeps the split that reached `upper`.
+  order_.clear();
+  for (std::uint32_t c = 0; c < children_.size(); ++c)
+    if (children_[c].valid && children_[c].bound <= std::min(upper, out.leaf)) order_.push_back(c);
+  const std::size_t n_open = order_.size();
+  if (n_open == 0) return true;
+  for (std::uint32_t c = 0; c < children_.size(); ++c)
+    if (!children_[c].valid || children_[c].bound > std::min(upper, out.leaf)) order_.push_back(c);
+
+  const bool children_may_split = bounds_->may_split(depth + 1);
+  const LevelBounds& below = bounds_->level(depth + 2);
+  PairScan* const arranged = view_.arrange(order_, watch);
+  if (arranged == nullptr) return false;
+  PairScan& scan = *arranged;
+  scan.rising = posterior_.rising_table();
+  scan.mixed = mixed_.data();
+  scan.pure = pure_.data();
+  const Posterior::TwoClassTable& small = posterior_.two_class_table();
+  const bool all_small = mixed_.size() == 2 && scan.total.classes[0] < small.limit[0] &&
+                         scan.total.classes[1] < small.limit[1];
+  scan.two_class = all_small ? small.entries.data() : nullptr;
+  scan.two_class_stride = small.stride;
+  std::vector<std::int64_t>& floor = view_.part_floor();
+  floor.resize(static_cast<std::size_t>(view_.total().distinct) + 1);
+  if (watch.poll(static_cast<std::int64_t>(4 * floor.size()))) return false;
+  for (std::int32_t rows = 0; rows <= view_.total().distinct; ++rows)
+    floor[static_cast<std::size_t>(rows)] = bounds_->floor(depth + 2, rows, view_.varying_on(rows));
+  scan.floor = floor.data();
+  scan.floor_cap = view_.total().distinct;
+  scan.stop_lower = below.stop_lower.units();
+  scan.stop_upper = below.stop_upper.units();
+  // Where leaves are all that may follow, and cost the same in both bounds, one is enough.
+  scan.leaves_only = !bounds_->may_split(depth + 2) && scan.stop_lower == scan.stop_upper;
+  if (scan.leaves_only) std::copy_n(scan.upper, 2, scan.lower);
+  scan.min_leaf = static_cast<std::int32_t>(
+      std::min<std::int64_t>(options_.min_samples_leaf, max_total_weight + 1));
+  // Nanoseconds, roughly: words to count, patterns to weigh, look-ups by class and quadrant.
+  const auto pair_work =
+      static_cast<std::int64_t>(view_.n_half_words() + 8 * scan.n_runs + 32 * mixed_.size() + 40);
+  const auto row_work = static_cast<std::int64_t>(scan.stride / 8) * pair_work;
+  constexpr auto pairs_in_block = static_cast<std::int64_t>(lanes / 8);
+  for (std::size_t i = 0; i < n_open; i += rows_at_once) {
+    const std::size_t n = std::min(rows_at_once, n_open - i), first_block = i / lanes * lanes;
+    watch.count(static_cast<std::int64_t>(n) * row_work);
+    const auto scan_part = [&](std::size_t first, std::size_t last) {
+      kernel_.scan_rows(scan, i, n, first_block + first, first_block + last);
+    };
+    if (!in_parts(scan.stride - first_block,
+                  static_cast<std::int64_t>(n) * pairs_in_block * pair_work, watch, scan_part))
+      return false;
+  }
+
+  Cost best_total = Cost::infinity();
+  std::size_t best_at = 0;
+  Cost best_below[2];  // what the children's own best split leaves to its leaves
+  for (std::size_t p = 0; p < n_open; ++p) {
+    if (watch.poll(50)) return false;
+    const Child& child = children_[order_[p]];
+    const NodeView::Column& column = view_.columns()[order_[p]];
+    SplitBounds split;
+    split.column = column.dataset;
+    Cost upper_of[2], below_of[2];
+    for (int side = 0; side < 2; ++side) {
+      const std::int32_t varying = scan.varying[side][p];
+      const Cost leaf =
+          child.likelihood[side] + (varying > 0 ? posterior_.stop(depth + 1) : Cost(0));
+      Cost lower = leaf;
+      upper_of[side] = leaf;
+      below_of[side] = Cost::infinity();
+      if (varying > 0 && children_may_split) {
+        const Cost base = posterior_.split(depth + 1) + posterior_.log_columns(varying);
+        lower = std::min(lower, base + Cost(scan.lower[side][p]));
+        // Without row folding a grandchild may cost less than `upper` says, and a bound that no
+        // tree has exactly is of no use: the tree is what is reported.
+        if (rows_folded_ && base + Cost(scan.upper[side][p]) < leaf) {
+          below_of[side] = Cost(scan.upper[side][p]);
+          upper_of[side] = base + below_of[side];
+        }
+      }
+      split.lower[column.flipped ? 1 - side : side] = lower;
+      split.upper[column.flipped ? 1 - side : side] = upper_of[side];
+    }
+    out.splits.push_back(split);
+    if (upper_of[0] + upper_of[1] < best_total) {
+      best_total = upper_of[0] + upper_of[1];
+      best_at = p;
+      for (int side = 0; side < 2; ++side) {
+        best_below[side] = below_of[side];
+        out.best_upper[column.flipped ? 1 - side : side] = upper_of[side];
+      }
+    }
+  }
+
+  if (out.base + best_total >= out.leaf) return true;
+  const NodeView::Column& column = view_.columns()[order_[best_at]];
+  out.best = column.dataset;
+  for (int side = 0; side < 2; ++side) {
+    const int to = column.flipped ? 1 - side : side;
+    out.best_below[to] = no_column;
+    if (!best_below[side].finite()) continue;
+    out.best_below[to] =
+        split_below(scan, best_at, side, depth, best_below[side], out.best_leaf[to], watch);
+    if (watch.stopped()) return false;
+  }
+  return true;
+}
+
+// The scan keeps least values, not where they came from: that is asked for once a node, here.
+// `p` and `q` are positions in the scan; of the columns that reach the target, the first one.
+// None only when stopped.
+std::uint32_t Expander::split_below(const PairScan& scan, std::size_t p, int side,
+                                    std::size_t depth, Cost target, Cost (&leaf)[2], Watch& watch) {
+  const auto count_part = [&](std::size_t first, std::size_t last) {
+    kernel_.count_with(scan, p, first, last);
+  };
+  if (!in_parts(scan.stride, view_.work_of_counts(1), watch, count_part)) return no_column;
+  view_.count_side(order_[p], side, counts_);
+  std::uint32_t found = no_column;
+  std::vector<std::int64_t> part(counts_.classes.size());
+  const auto work = static_cast<std::int64_t>(40 + 20 * mixed_.size());
+  for (std::size_t q = 0; q < order_.size(); ++q) {
+    if (watch.poll(work)) return no_column;
+    Cost cost[2];
+    std::int64_t least = max_total_weight;
+    for (int value = 0; value < 2; ++value) {
+      // Rows where column p has value `side` and column q has value 1, then 0.
+      std::int64_t weight = 0;
+      for (std::size_t k = 0; k < part.size(); ++k) {
+        const std::size_t at = k * scan.stride + q;
+        const std::int32_t both = scan.both.classes[at];
+        const std::int32_t ones = side == 1 ? both : scan.one.classes[at] - both;
+        part[k] = value == 1 ? ones : counts_.classes[k] - ones;
+        weight += part[k];
+      }
+      std::int64_t rows = weight;
+      if (scan.folded) {
+        const std::int32_t both = scan.both.distinct[q];
+        const std::int32_t ones = side == 1 ? both : scan.one.distinct[q] - both;
+        rows = value == 1 ? ones : counts_.distinct - ones;
+      }
+      least = std::min(least, weight);
+      cost[value] = posterior_.leaf(part) + (rows > 1 ? posterior_.stop(depth + 2) : Cost(0));
+    }
+    if (least < options_.min_samples_leaf || cost[0] + cost[1] != target) continue;
+    const NodeView::Column& column = view_.columns()[order_[q]];
+    if (column.dataset >= found) continue;
+    found = column.dataset;
+    for (int value = 0; value < 2; ++value) leaf[column.flipped ? 1 - value : value] = cost[value];
+  }
+  assert(found != no_column && "the scan found a split that is not there");
+  return found;
+}
+
+}  // namespace maptree

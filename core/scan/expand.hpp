@@ -1,0 +1,90 @@
+// Expander: an expansion, which is what one pass over a node's rows tells of all its splits.
+//
+// Pair expansion counts every pair of the node's columns once. That gives, without creating
+// a node: |V| of all children exactly; for all children a lower bound one level deeper than their
+// own counts give; and the best tree of depth two. For that a grandchild's leaf cost must be exact,
+// and it is: the number of distinct rows tells whether it could be split. (Without row folding stop
+// is left out of its lower bound, and children get no better upper bound than their own leaf.)
+// With pair expansion off, children get the bound of their own counts: the paper's expansion.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/bounds.hpp"
+#include "scan/node_view.hpp"
+
+namespace maptree {
+
+// The two children of a split, side 0 and 1 as in the dataset.
+struct SplitBounds {
+  std::uint32_t column = no_column;
+  Cost lower[2];
+  Cost upper[2];  // of a leaf or one more split; a hint where rows are not folded
+};
+
+struct Expansion {
+  std::int64_t varying = 0;  // |V|
+  Cost leaf;
+  Cost base;  // split(d) + log |V|, what every split pays
+  std::vector<SplitBounds> splits;
+  // The cheapest split by upper bounds, where these are known (pair expansion).
+  std::uint32_t best = no_column;
+  Cost best_upper[2];
+  std::uint32_t best_below[2] = {no_column, no_column};  // a child's own split; none: a leaf
+  Cost best_leaf[2][2];                                  // of the two leaves below that
+};
+
+class Expander {
+ public:
+  Expander(const Dataset& data, const Posterior& posterior, const Bounds& bounds,
+           const Options& options);
+
+  // `upper` is a cost known to be reached on these rows: splits bounded above it need no scan.
+  // False when the watch said stop: then the result is void.
+  bool expand(const RowSet& rows, std::size_t depth, Cost upper, Watch& watch, Expansion& out) {
+    return expand(*root_bounds_, rows, depth, upper, watch, out);
+  }
+  // Under other bounds: those of trees that are not deeper than some limit.
+  bool expand(const Bounds& bounds, const RowSet& rows, std::size_t depth, Cost upper, Watch& watch,
+              Expansion& out);
+  [[nodiscard]] std::size_t bytes() const {
+    return view_.bytes() + children_.capacity() * sizeof(Child) +
+           order_.capacity() * sizeof(std::uint32_t);
+  }
+  // What bytes() will be, known before the expander is made.
+  [[nodiscard]] static std::size_t bytes_for(const Dataset& data, const Options& options) {
+    return NodeView::bytes_for(data, options) +
+           data.n_columns() * (sizeof(Child) + sizeof(std::uint32_t));
+  }
+  // Scratch memory that others may use between expansions.
+  [[nodiscard]] NodeView& view() { return view_; }
+
+ private:
+  struct Child {
+    Bracket bracket[2];  // by side of the view
+    Cost likelihood[2];  // of a leaf, without stop
+    Cost bound;          // of the split, from them
+    bool valid = false;  // both sides are large enough
+  };
+
+  bool bound_children(std::size_t depth, Watch& watch, const Expansion& out);
+  bool scan_pairs(std::size_t depth, Cost upper, Watch& watch, Expansion& out);
+  [[nodiscard]] std::uint32_t split_below(const PairScan& scan, std::size_t p, int side,
+                                          std::size_t depth, Cost target, Cost (&leaf)[2],
+                                          Watch& watch);
+
+  const Posterior& posterior_;
+  const Bounds* root_bounds_;
+  const Bounds* bounds_;  // of the expansion under way
+  const Options& options_;
+  const bool rows_folded_;
+  const PairKernel& kernel_;
+  NodeView view_;
+  std::vector<const std::int64_t*> mixed_, pure_;
+  std::vector<Child> children_;
+  std::vector<std::uint32_t> order_;
+  SetCounts counts_;
+};
+
+}  // namespace maptree

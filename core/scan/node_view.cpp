@@ -1,0 +1,329 @@
+#include "scan/node_view.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <numeric>
+
+#include "data/transpose.hpp"
+
+namespace maptree {
+
+namespace {
+
+constexpr std::size_t half_bits = 32;
+
+[[nodiscard]] std::size_t whole_lanes(std::size_t n) { return (n + lanes - 1) / lanes * lanes; }
+
+// Of the root, which has the most.
+[[nodiscard]] std::size_t half_words_of(const Dataset& data, bool compact) {
+  std::size_t half_words = 0;
+  for (const Segment& segment : data.segments())
+    half_words += compact ? (segment.n_rows + half_bits - 1) / half_bits : 2 * segment.n_words;
+  return half_words;
+}
+
+}  // namespace
+
+void NodeView::Buffers::reset(std::size_t n_classes, std::size_t stride) {
+  classes.assign(n_classes * stride, 0);
+  rest.assign(n_classes * stride, 0);
+  distinct.assign(stride, 0);
+  groups.assign(stride, 0);
+  counts = {classes.data(), distinct.data(), rest.data(), groups.data()};
+}
+
+NodeView::NodeView(const Dataset& data, const Bounds& bounds, const Options& options)
+    : data_(data),
+      bounds_(bounds),
+      kernel_(pair_kernel(options.kernel)),
+      compact_(options.compact),
+      fold_columns_(options.fold_columns),
+      raw_stride_(data.halves_per_row() * half_bits) {
+  static_assert(half_bits % lanes == 0);
+  hash_.resize(raw_stride_);
+  table_.resize(std::bit_ceil(2 * raw_stride_));
+
+  // The root needs the most; to hold it from the start keeps bytes() constant, and with it a limit.
+  const std::size_t half_words = half_words_of(data, compact_);
+  const auto n_classes = static_cast<std::size_t>(data.n_classes());
+  slots_.reserve(half_words * half_bits);
+  raw_.reserve(half_words * raw_stride_);
+  raw_one_.reset(n_classes, raw_stride_);
+  columns_.reserve(data.n_columns());
+  varying_on_.reserve(data.n_distinct_rows() + 1);
+  if (options.pair_expansion) part_floor_.reserve(data.n_distinct_rows() + 1);
+  if (!options.pair_expansion) return;
+  const std::size_t stride = whole_lanes(data.n_columns());
+  words_.reserve(half_words * stride);
+  multiplicity_.reserve(stride);
+  one_.reset(n_classes, stride);
+  both_.reset(n_classes, rows_at_once * stride);
+  for (int side = 0; side < 2; ++side) {
+    lower_[side].reserve(stride);
+    upper_[side].reserve(stride);
+    varying_of_[side].reserve(stride);
+  }
+}
+
+bool NodeView::load(const RowSet& rows, Watch& watch) {
+  if (!pack_rows(rows, watch) || !transpose_rows(watch)) return false;
+  const auto n_classes = static_cast<std::size_t>(data_.n_classes());
+  total_.clear(n_classes);
+  for (const PairRun& run : runs_) {
+    std::int32_t n = 0;
+    for (std::size_t i = run.first * half_bits; i < run.last * half_bits; ++i)
+      n += slots_[i] != no_slot ? 1 : 0;
+    total_.add({run.weights, n_classes}, n, run.group_floor);
+  }
+  raw_one_.reset(n_classes, raw_stride_);
+  if (!count_columns(watch) || !find_columns(watch)) return false;
+  find_varying_parts();
+  return true;
+}
+
+bool NodeView::count_columns(Watch& watch) {
+  const PairScan scan = describe(raw_, raw_stride_);
+  return in_parts(raw_stride_, work_of_counts(1), watch, [&](std::size_t first, std::size_t last) {
+    kernel_.count_columns(scan, raw_one_.counts, first, last);
+  });
+}
+
+void NodeView::find_varying_parts() {
+  varying_on_.assign(static_cast<std::size_t>(total_.distinct) + 1, 0);
+  for (const Column& column : columns_) {
+    std::int32_t one = 0;
+    if (folded_)
+      one = raw_one_.distinct[column.dataset];
+    else
+      for (std::size_t k = 0; k < total_.classes.size(); ++k)
+        one += raw_one_.classes[k * raw_stride_ + column.dataset];
+    // It varies on all parts that are larger than the rows of its commoner value.
+    varying_on_[static_cast<std::size_t>(std::max(one, total_.distinct - one)) + 1] +=
+        column.multiplicity;
+  }
+  std::partial_sum(varying_on_.begin(), varying_on_.end(), varying_on_.begin());
+}
+
+PairScan NodeView::describe(const std::vector<std::uint32_t>& words, std::size_t stride) const {
+  PairScan scan;
+  scan.words = words.data();
+  scan.stride = stride;
+  scan.runs = runs_.data();
+  scan.n_runs = runs_.size();
+  scan.n_classes = data_.n_classes();
+  scan.folded = folded_;
+  scan.grouped = total_.groups != 0;
+  return scan;
+}
+
+bool NodeView::pack_rows(const RowSet& rows, Watch& watch) {
+  slots_.clear();
+  runs_.clear();
+  folded_ = false;
+  std::size_t i = 0;
+  for (std::size_t s = 0; s < data_.segments().size(); ++s) {
+    const Segment& segment = data_.segments()[s];
+    const std::size_t end = segment.first_word + segment.n_words;
+    PairRun run;
+    run.first = static_cast<std::uint32_t>(slots_.size() / half_bits);
+    if (compact_) {
+      for (; i < rows.n_stored() && rows.place(i) < end; ++i) {
+        if (watch.poll(word_bits)) return false;
+        for_each_slot(rows.stored(i), rows.place(i) * word_bits, [&](std::size_t slot) {
+          slots_.push_back(static_cast<std::uint32_t>(slot));
+        });
+      }
+    } else {
+      for (std::size_t w = segment.first_word; w < end; ++w) {
+        if (watch.poll(word_bits)) return false;
+        for (std::size_t b = 0; b < word_bits; ++b)
+          slots_.push_back(((rows.word(w) >> b) & 1) != 0
+                               ? static_cast<std::uint32_t>(w * word_bits + b)
+                               : no_slot);
+      }
+    }
+    slots_.resize((slots_.size() + half_bits - 1) / half_bits * half_bits, no_slot);
+    run.last = static_cast<std::uint32_t>(slots_.size() / half_bits);
+    if (run.first == run.last) continue;
+    run.unit_class = segment.unit_class;
+    run.weights = segment.counts.data();
+    run.group_floor = bounds_.group_floor(s).units();
+    folded_ = folded_ || run.unit_class < 0;
+    runs_.push_back(run);
+  }
+  const auto first = std::find_if(slots_.begin(), slots_.end(),
+                                  [](std::uint32_t slot) { return slot != no_slot; });
+  assert(first != slots_.end());
+  first_row_ = data_.row(*first);
+  return true;
+}
+
+bool NodeView::transpose_rows(Watch& watch) {
+  constexpr std::size_t blocks = 4;
+  raw_.resize(n_half_words() * raw_stride_);
+  const std::size_t halves = data_.halves_per_row();
+  std::uint32_t tile[half_bits * blocks] = {};
+  const std::uint8_t* from[half_bits];
+  for (std::size_t w = 0; w < n_half_words(); ++w) {
+    if (watch.poll(static_cast<std::int64_t>(raw_stride_ + half_bits))) return false;
+    for (std::size_t r = 0; r < half_bits; ++r) {
+      const std::uint32_t slot = slots_[w * half_bits + r];
+      from[r] = slot == no_slot ? first_row_ : data_.row(slot);  // an absent row is all 0
+    }
+    for (std::size_t h = 0; h < halves; h += blocks) {
+      const std::size_t n = std::min(blocks, halves - h);
+      // Beyond the last column bits are as they come: nobody reads these columns.
+      for (std::size_t r = 0; r < half_bits; ++r)
+        for (std::size_t b = 0; b < n; ++b)
+          tile[r * blocks + b] =
+              Dataset::half_of(from[r], h + b) ^ Dataset::half_of(first_row_, h + b);
+      transpose_blocks<blocks>(tile);
+      std::uint32_t* to = &raw_[w * raw_stride_ + h * half_bits];
+      for (std::size_t b = 0; b < n; ++b)
+        for (std::size_t c = 0; c < half_bits; ++c) to[b * half_bits + c] = tile[c * blocks + b];
+    }
+  }
+  return true;
+}
+
+bool NodeView::same_words(std::size_t a, std::size_t b) const {
+  for (std::size_t w = 0; w < n_half_words(); ++w)
+    if (raw_[w * raw_stride_ + a] != raw_[w * raw_stride_ + b]) return false;
+  return true;
+}
+
+bool NodeView::find_columns(Watch& watch) {
+  columns_.clear();
+  varying_ = 0;
+  if (fold_columns_) {
+    std::fill(hash_.begin(), hash_.end(), 0);
+    // Shifts and sums only: they run on vectors of any processor. Equal hashes are compared.
+    for (std::size_t w = 0; w < n_half_words(); ++w) {
+      if (watch.poll(static_cast<std::int64_t>(raw_stride_))) return false;
+      const std::uint32_t* words = &raw_[w * raw_stride_];
+      for (std::size_t c = 0; c < raw_stride_; ++c) {
+        std::uint32_t h = hash_[c] ^ words[c];
+        h += h << 5;
+        h ^= h >> 11;
+        hash_[c] = h + (h << 15);
+      }
+    }
+    std::fill(table_.begin(), table_.end(), no_slot);
+  }
+  const std::size_t mask = table_.size() - 1;
+  // To compare two columns may take a step a half word.
+  const auto work = static_cast<std::int64_t>(fold_columns_ ? n_half_words() + 10 : 10);
+  for (std::uint32_t c = 0; c < data_.n_columns(); ++c) {
+    if (watch.poll(work)) return false;
+    bool constant = true;
+    for (std::size_t k = 0; k < total_.classes.size() && constant; ++k)
+      constant = raw_one_.classes[k * raw_stride_ + c] == 0;
+    if (constant) continue;
+    const std::int32_t copies = data_.multiplicity(c);
+    varying_ += copies;
+    if (fold_columns_) {
+      std::size_t at = hash_[c] & mask;
+      while (table_[at] != no_slot && (hash_[columns_[table_[at]].dataset] != hash_[c] ||
+                                       !same_words(columns_[table_[at]].dataset, c)))
+        at = (at + 1) & mask;
+      if (table_[at] != no_slot) {
+        columns_[table_[at]].multiplicity += copies;
+        continue;
+      }
+      table_[at] = static_cast<std::uint32_t>(columns_.size());
+    }
+    columns_.push_back({c, copies, ((first_row_[c / 8] >> (c % 8)) & 1) != 0});
+  }
+  return true;
+}
+
+void NodeView::count_side(std::size_t c, int side, SetCounts& out) const {
+  const std::size_t at = columns_[c].dataset;
+  const std::size_t n_classes = total_.classes.size();
+  out.classes.resize(n_classes);
+  out.rest.resize(n_classes);
+  out.weight = out.distinct = 0;
+  for (std::size_t k = 0; k < n_classes; ++k) {
+    const std::int32_t one = raw_one_.classes[k * raw_stride_ + at];
+    const std::int32_t rest = total_.groups != 0 ? raw_one_.rest[k * raw_stride_ + at] : one;
+    out.classes[k] = side == 1 ? one : total_.classes[k] - one;
+    out.rest[k] = side == 1 ? rest : total_.rest[k] - rest;
+    out.weight += out.classes[k];
+  }
+  out.groups = 0;
+  out.distinct = out.weight;
+  if (!folded_) return;
+  out.groups = side == 1 ? raw_one_.groups[at] : total_.groups - raw_one_.groups[at];
+  out.distinct = side == 1 ? raw_one_.distinct[at] : total_.distinct - raw_one_.distinct[at];
+}
+
+PairScan* NodeView::arrange(std::span<const std::uint32_t> order, Watch& watch) {
+  const auto n_classes = static_cast<std::size_t>(data_.n_classes());
+  const std::size_t stride = whole_lanes(order.size());
+  one_.reset(n_classes, stride);
+  both_.reset(n_classes, rows_at_once * stride);
+  words_.resize(n_half_words() * stride);
+  for (std::size_t w = 0; w < n_half_words(); ++w) {
+    if (watch.poll(static_cast<std::int64_t>(stride))) return nullptr;
+    std::uint32_t* const to = &words_[w * stride];
+    for (std::size_t p = 0; p < order.size(); ++p)
+      to[p] = raw_[w * raw_stride_ + columns_[order[p]].dataset];
+    std::fill(to + order.size(), to + stride, 0u);
+  }
+
+  multiplicity_.assign(stride, 0);
+  const auto pick = [&](std::vector<std::int32_t>& to, const std::vector<std::int32_t>& from,
+                        std::size_t k) {
+    for (std::size_t p = 0; p < order.size(); ++p)
+      to[k * stride + p] = from[k * raw_stride_ + columns_[order[p]].dataset];
+  };
+  for (std::size_t k = 0; k < n_classes; ++k) pick(one_.classes, raw_one_.classes, k);
+  for (std::size_t p = 0; p < order.size(); ++p) multiplicity_[p] = columns_[order[p]].multiplicity;
+  if (folded_) {
+    pick(one_.distinct, raw_one_.distinct, 0);
+  }
+  if (total_.groups != 0) {
+    for (std::size_t k = 0; k < n_classes; ++k) pick(one_.rest, raw_one_.rest, k);
+    for (std::size_t p = 0; p < order.size(); ++p)
+      one_.groups[p] = raw_one_.groups[columns_[order[p]].dataset];
+  }
+  scan_ = describe(words_, stride);
+  for (int side = 0; side < 2; ++side) {
+    lower_[side].assign(stride, Cost::infinity().units());
+    upper_[side].assign(stride, Cost::infinity().units());
+    varying_of_[side].assign(stride, 0);
+    scan_.lower[side] = lower_[side].data();
+    scan_.upper[side] = upper_[side].data();
+    scan_.varying[side] = varying_of_[side].data();
+  }
+  scan_.one = one_.counts;
+  scan_.both = both_.counts;
+  scan_.total = {total_.classes.data(), &total_.distinct, total_.rest.data(), &total_.groups};
+  scan_.multiplicity = multiplicity_.data();
+  return &scan_;
+}
+
+std::size_t NodeView::bytes_for(const Dataset& data, const Options& options) {
+  const std::size_t raw_stride = data.halves_per_row() * half_bits;
+  const std::size_t stride = options.pair_expansion ? whole_lanes(data.n_columns()) : 0;
+  const std::size_t half_words = half_words_of(data, options.compact);
+  // Per column and class: classes and rest; per column: distinct and groups.
+  const std::size_t counted = 8 * static_cast<std::size_t>(data.n_classes()) + 12;
+  return 4 * half_words * (half_bits + raw_stride + stride) +
+         counted * (raw_stride + (1 + rows_at_once) * stride) +
+         4 * (raw_stride + std::bit_ceil(2 * raw_stride)) + sizeof(Column) * data.n_columns() +
+         (2 * (8 + 8 + 4) + 4) * stride +
+         (options.pair_expansion ? 12 : 4) * (data.n_distinct_rows() + 1);
+}
+
+std::size_t NodeView::bytes() const {
+  const auto of = [](const auto& v) { return v.capacity() * sizeof(v[0]); };
+  std::size_t total = of(slots_) + of(raw_) + of(words_) + of(hash_) + of(table_) + of(columns_) +
+                      of(varying_on_) + of(part_floor_);
+  for (const Buffers* b : {&raw_one_, &one_, &both_})
+    total += of(b->classes) + of(b->distinct) + of(b->rest) + of(b->groups);
+  return total + 2 * (of(lower_[0]) + of(upper_[0]) + of(varying_of_[0])) + of(multiplicity_);
+}
+
+}  // namespace maptree

@@ -1,0 +1,128 @@
+// NodeView: one node's rows, repacked so that only they are touched while its children are
+// bounded, and its columns, one per partition of these rows.
+//
+// The rows of each segment become half words of their own (a run), columns lie side by side:
+// words[w * stride + column], so that one vector instruction handles the same half word of many.
+// Columns are taken relative to the first row: its value is 0 in every column. Equal and
+// complementary columns are then equal words, and a constant column is empty.
+//
+// Use: view.load(rows, watch), then columns() and count_side(); arrange(order, watch) makes the
+// words to scan.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "control/control.hpp"
+#include "control/options.hpp"
+#include "data/dataset.hpp"
+#include "model/bounds.hpp"
+#include "scan/pair_kernel.hpp"
+
+namespace maptree {
+
+inline constexpr std::uint32_t no_column = UINT32_MAX;
+
+// Calls visit(first, last) for parts of `n` columns, whole blocks of `lanes` each of which takes
+// about this much work, so that the clock can be read between them. False when stopped.
+template <class Visit>
+bool in_parts(std::size_t n, std::int64_t block_work, Watch& watch, Visit&& visit) {
+  constexpr std::int64_t part_work = 250'000;
+  const auto blocks = static_cast<std::size_t>(std::max<std::int64_t>(part_work / block_work, 1));
+  for (std::size_t first = 0; first < n; first += blocks * lanes) {
+    const std::size_t last = std::min(n, first + blocks * lanes);
+    if (watch.poll(static_cast<std::int64_t>((last - first) / lanes) * block_work)) return false;
+    visit(first, last);
+  }
+  return true;
+}
+
+class NodeView {
+ public:
+  NodeView(const Dataset& data, const Bounds& bounds, const Options& options);
+
+  struct Column {
+    std::uint32_t dataset = 0;      // the column of the dataset
+    std::int32_t multiplicity = 0;  // of the caller's columns that part these rows alike
+    bool flipped = false;           // value 1 here is value 0 there
+  };
+
+  // Repacks the rows and finds the columns that vary on them. False when stopped: then the view is
+  // void.
+  bool load(const RowSet& rows, Watch& watch);
+  [[nodiscard]] const std::vector<Column>& columns() const { return columns_; }
+  [[nodiscard]] std::int64_t varying() const { return varying_; }
+  [[nodiscard]] const SetCounts& total() const { return total_; }
+  // B5: on every part of these rows with so many distinct rows at least so many columns vary.
+  [[nodiscard]] std::int32_t varying_on(std::int32_t rows) const {
+    return varying_on_[static_cast<std::size_t>(rows)];
+  }
+  // For the floors that go with it.
+  [[nodiscard]] std::vector<std::int64_t>& part_floor() { return part_floor_; }
+  // Counts of the rows where column c has value `side` (relative to the first row).
+  void count_side(std::size_t c, int side, SetCounts& out) const;
+
+  // Puts the columns in this order and returns what the pair kernel needs but the tables; columns
+  // keep their numbers in `columns()`, the scan's are positions in `order`.
+  // Null when stopped.
+  PairScan* arrange(std::span<const std::uint32_t> order, Watch& watch);
+  [[nodiscard]] std::size_t n_half_words() const { return slots_.size() / 32; }
+  // What it takes to count a block of `lanes` columns for so many rows of pairs.
+  [[nodiscard]] std::int64_t work_of_counts(std::size_t n_rows) const {
+    return static_cast<std::int64_t>(n_rows * 2 * (n_half_words() + 8 * runs_.size()));
+  }
+  [[nodiscard]] std::size_t bytes() const;
+  // What bytes() will be, known before the view is made.
+  [[nodiscard]] static std::size_t bytes_for(const Dataset& data, const Options& options);
+
+ private:
+  struct Buffers {  // PairCounts with their memory
+    std::vector<std::int32_t> classes, distinct, rest;
+    std::vector<std::int64_t> groups;
+    PairCounts counts;
+    void reset(std::size_t n_classes, std::size_t stride);
+  };
+
+  // A scan of these words that counts, without tables or results.
+  [[nodiscard]] PairScan describe(const std::vector<std::uint32_t>& words,
+                                  std::size_t stride) const;
+  // These return false when stopped.
+  bool pack_rows(const RowSet& rows, Watch& watch);
+  bool transpose_rows(Watch& watch);
+  bool count_columns(Watch& watch);
+  bool find_columns(Watch& watch);
+  void find_varying_parts();
+  [[nodiscard]] bool same_words(std::size_t a, std::size_t b) const;
+
+  const Dataset& data_;
+  const Bounds& bounds_;
+  const PairKernel& kernel_;
+  bool compact_;
+  bool fold_columns_;
+
+  std::vector<std::uint32_t> slots_;  // rows by half word; no_slot where there is none
+  std::vector<PairRun> runs_;
+  const std::uint8_t* first_row_ = nullptr;
+  bool folded_ = false;
+  std::size_t raw_stride_ = 0;
+  std::vector<std::uint32_t> raw_;  // all columns of the dataset
+  Buffers raw_one_;
+  std::vector<std::uint32_t> hash_;
+  std::vector<std::uint32_t> table_;
+  std::vector<Column> columns_;
+  std::int64_t varying_ = 0;
+  SetCounts total_;
+  std::vector<std::int32_t> varying_on_;  // by distinct rows
+  std::vector<std::int64_t> part_floor_;
+
+  std::vector<std::uint32_t> words_;  // the arranged columns
+  std::vector<std::int32_t> multiplicity_;
+  Buffers one_, both_;
+  std::vector<std::int64_t> lower_[2], upper_[2];
+  std::vector<std::int32_t> varying_of_[2];
+  PairScan scan_;
+};
+
+}  // namespace maptree

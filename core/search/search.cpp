@@ -1,0 +1,308 @@
+#include "search/search.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <optional>
+#include <stdexcept>
+
+#include "improve/improve.hpp"
+#include "improve/incumbent.hpp"
+#include "paper/best_first.hpp"
+#include "prove/schedule.hpp"
+#include "prove/team.hpp"
+#include "scan/expand.hpp"
+
+namespace maptree {
+
+namespace {
+
+// What both ways to search share: the best tree, limits, the trace and the result.
+class Search {
+ public:
+  Search(const Dataset& data, const Posterior& posterior, const Options& options, Control& control,
+         Watch& watch, const Monitor& monitor)
+      : data_(data),
+        posterior_(posterior),
+        options_(options),
+        control_(control),
+        watch_(watch),
+        bounds_(posterior, data, options_),
+        expander_(data, posterior, bounds_, options_),
+        improver_(data, posterior, expander_, improver_bytes()) {
+    now_.lower = bounds_.root_lower();
+    if (monitor) control.set_poll([&](double seconds) { return monitor(progress(seconds)); });
+  }
+
+  Result run() {
+    if (options_.greedy_start) {
+      Incumbent greedy(data_, posterior_, bounds_, options_, expander_.view());
+      Tree tree;
+      const Cost cost = greedy.grow(watch_, tree);
+      improver_.offer(tree, cost);
+    }
+    stats_.subproblems = 1;
+    record();
+    return finish(options_.depth_first ? depth_first() : best_first());
+  }
+
+ private:
+  // The search of the paper, the improver beside it.
+  Status best_first() {
+    BestFirst engine(data_, posterior_, bounds_, expander_, options_);
+    const auto take = [&] {
+      if (engine.upper() < improver_.cost()) {
+        Tree tree;
+        engine.read_tree(tree);
+        improver_.offer(tree, engine.upper());
+      }
+      now_.lower = engine.lower();
+      stats_.subproblems = engine.subproblems();
+      engine_bytes_ = engine.bytes();
+      // Pair expansion of the root covers every tree of depth two (one, with rows not folded).
+      if (engine.root_expanded() && options_.pair_expansion)
+        now_.proved_depth = data_.rows_folded() ? 2 : 1;
+      record();
+    };
+    take();
+    while (!solved()) {
+      if (!has_room(engine.growth())) return Status::memory_limit;
+      if (watch_.stop(1000)) return control_.reason();
+      engine.select();
+      if (stats_.expansions == control_.limits().max_expansions) return Status::expansion_limit;
+      if (!engine.expand(watch_)) return control_.reason();
+      ++stats_.expansions;
+      assert(stats_.expansions % 64 != 0 || engine.is_ok());
+      improve();
+      take();
+    }
+    return Status::optimal;
+  }
+
+  // Proofs of everything and by depth on all threads, the improver beside them on this one.
+  Status depth_first() {
+    Schedule schedule(data_, posterior_, options_, control_.limits().max_expansions);
+    Prover prover(data_, posterior_, expander_, schedule.desk());
+    Team team(schedule, data_, posterior_, bounds_, options_, control_, n_helpers());
+    const std::int64_t limit = control_.limits().memory_bytes;
+    std::int64_t room = -1;  // for the store, under a limit
+    const auto take = [&] {
+      if (Tree tree; schedule.read_cheaper(prover, tree))
+        improver_.offer(tree, score(tree, data_, posterior_).subtree[0]);
+      schedule.set_goal(improver_.cost());
+      now_.lower = std::min(schedule.lower(), improver_.cost());
+      now_.proved_depth = schedule.proved_depth();
+      stats_.expansions = schedule.desk().expansions;
+      stats_.subproblems = static_cast<std::int64_t>(schedule.desk().store.n_made());
+      engine_bytes_ = schedule.bytes() + prover.bytes() + team.bytes();
+      const std::int64_t others = static_cast<std::int64_t>(bytes() + growth()) -
+                                  static_cast<std::int64_t>(schedule.desk().store.bytes());
+      if (limit >= 0) {
+        // What the store has taken it does not give back, so it may only be given less.
+        const std::int64_t left = std::max<std::int64_t>(0, limit - others);
+        room = room < 0 ? std::max<std::int64_t>(0, left - headroom(left)) : std::min(room, left);
+        schedule.desk().store.set_limit(static_cast<std::size_t>(room));
+      }
+      record();
+    };
+    auto lock = schedule.lock();
+    take();
+    team.start();
+    while (true) {
+      team.rethrow();
+      take();
+      if (solved()) return Status::optimal;
+      if (schedule.desk().broken) watch_.check();  // the time is up
+      if (control_.stopped()) return control_.reason();
+      if (schedule.desk().out_of_expansions) return Status::expansion_limit;
+      if (schedule.desk().out_of_memory) return Status::memory_limit;
+      // Long enough to be worth the way down, short enough to share out the work.
+      schedule.work(prover, lock, std::clamp(watch_.work() / 64, slice, 32 * slice), watch_);
+      lock.unlock();
+      improve();
+      lock.lock();
+    }
+  }
+
+  // For what grows beside the store: the trace, the tree, the provers' paths.
+  [[nodiscard]] std::int64_t headroom(std::int64_t room) const {
+    constexpr std::int64_t least = 4096, most = 1 << 20, levels = 16;
+    const auto path = static_cast<std::int64_t>(data_.n_words() * sizeof(Word));
+    return std::clamp(room / 16, least, most) +
+           levels * path * std::max<std::int64_t>(control_.limits().threads, 1);
+  }
+
+  // As many as there are threads to spare and room for their scratch memory.
+  [[nodiscard]] std::size_t n_helpers() const {
+    const std::int64_t wanted = std::max<std::int64_t>(control_.limits().threads, 1) - 1;
+    const std::int64_t limit = control_.limits().memory_bytes;
+    if (limit < 0) return static_cast<std::size_t>(wanted);
+    const std::int64_t room = limit / 2 - static_cast<std::int64_t>(bytes());
+    return static_cast<std::size_t>(std::clamp<std::int64_t>(
+        room / static_cast<std::int64_t>(expander_.bytes() + 1), 0, wanted));
+  }
+
+  // Half of the work while it pays; little once most of its work brought nothing.
+  void improve() {
+    if (!options_.improve) return;
+    const std::int64_t done = improver_.work(), gain = improver_.last_gain();
+    const std::int64_t share = done < 4 * gain + 50 * slice      ? 2
+                               : done < 16 * gain + 1000 * slice ? 8
+                                                                 : 32;
+    if (improver_.exhausted() || done * share > watch_.work()) return;
+    improver_.improve(std::max(slice, (watch_.work() / share - done) / 2), watch_);
+  }
+
+  [[nodiscard]] std::size_t improver_bytes() const {
+    constexpr std::size_t ample = std::size_t{1} << 26;
+    const std::int64_t limit = control_.limits().memory_bytes;
+    if (!options_.improve) return 0;
+    if (limit < 0) return ample;
+    const std::size_t taken =
+        data_.bytes() + posterior_.bytes() + bounds_.bytes() + expander_.bytes();
+    return limit < static_cast<std::int64_t>(taken)
+               ? 0
+               : std::min(ample, (static_cast<std::size_t>(limit) - taken) / 8);
+  }
+
+  [[nodiscard]] bool solved() const { return now_.lower >= improver_.cost(); }
+
+  [[nodiscard]] std::size_t bytes() const {
+    return data_.bytes() + posterior_.bytes() + bounds_.bytes() + expander_.bytes() +
+           improver_.bytes() + engine_bytes_ + stats_.trace.capacity() * sizeof(stats_.trace[0]);
+  }
+  // The most that the improver and the trace could still add to bytes().
+  [[nodiscard]] std::size_t growth() const {
+    const auto& trace = stats_.trace;
+    return improver_.growth() +
+           (trace.size() + 2 <= trace.capacity() ? 0 : (2 * trace.size() + 2) * sizeof(trace[0]));
+  }
+  [[nodiscard]] bool has_room(std::size_t more) const {
+    const std::int64_t limit = control_.limits().memory_bytes;
+    return limit < 0 || bytes() + growth() + more <= static_cast<std::size_t>(limit);
+  }
+
+  [[nodiscard]] Progress progress(double seconds) const {
+    Progress report = now_;
+    report.seconds = seconds;
+    report.expansions = stats_.expansions;
+    report.subproblems = stats_.subproblems;
+    report.bytes = static_cast<std::int64_t>(bytes());
+    report.upper = improver_.cost();
+    report.leaves = static_cast<std::int64_t>(improver_.n_leaves());
+    return report;
+  }
+
+  void record() {
+    stats_.peak_bytes = std::max(stats_.peak_bytes, static_cast<std::int64_t>(bytes()));
+    const Cost upper = improver_.cost();
+    // Every better tree; of better bounds, enough to draw the curve.
+    if (!stats_.trace.empty() && upper == traced_upper_ && !solved()) {
+      if (now_.lower == traced_lower_ || stats_.expansions < next_trace_) return;
+    }
+    trace();
+  }
+
+  void trace() {
+    const Cost upper = improver_.cost();
+    if (!stats_.trace.empty() && now_.lower == traced_lower_ && upper == traced_upper_) return;
+    traced_lower_ = now_.lower;
+    traced_upper_ = upper;
+    next_trace_ = stats_.expansions + stats_.expansions / 50 + 1;
+    stats_.trace.push_back({control_.seconds(), static_cast<double>(stats_.expansions),
+                            traced_lower_.nats(), traced_upper_.nats()});
+  }
+
+  Result finish(Status status) {
+    trace();
+    stats_.status = solved() ? Status::optimal : status;
+    stats_.lower = now_.lower;
+    stats_.upper = improver_.cost();
+    stats_.proved_depth = solved() ? -1 : now_.proved_depth;
+    stats_.tree = improver_.tree();
+    stats_.scores = score(stats_.tree, data_, posterior_);
+    if (stats_.scores.subtree[0] != stats_.upper)
+      throw std::logic_error("the tree found does not have the cost that was claimed for it");
+    stats_.seconds = control_.seconds();
+    stats_.clock = control_.clock_use();
+    return std::move(stats_);
+  }
+
+  static constexpr std::int64_t slice = 1'000'000;  // of work, at least, at a time
+
+  const Dataset& data_;
+  const Posterior& posterior_;
+  const Options options_;
+  Control& control_;
+  Watch& watch_;
+  const Bounds bounds_;
+  Expander expander_;
+  Improver improver_;  // holds the best tree
+  Progress now_;       // its bound and its depth
+  std::size_t engine_bytes_ = 0;
+  Result stats_;
+  Cost traced_lower_, traced_upper_;
+  std::int64_t next_trace_ = 0;
+};
+
+// What a search holds when it begins, known before it does: below that there is no use to.
+std::size_t bytes_for(const Dataset& data, const Options& options) {
+  constexpr std::size_t small_things = 1 << 14;  // that nobody counts one by one
+  const std::size_t engine = options.depth_first
+                                 ? Schedule::bytes_for(data, options) + Prover::bytes_for(data)
+                                 : BestFirst::bytes_for(data);
+  const std::size_t improver = options.improve ? data.n_columns() * sizeof(SplitBounds) : 0;
+  return data.bytes() + Posterior::bytes_for(data) + Bounds::bytes_for(data) +
+         Expander::bytes_for(data, options) + engine + improver + small_things;
+}
+
+// Where there was no time or memory for the tables: the lone leaf, and the bound that every
+// probability has.
+Result lone_leaf(const Dataset& data, const Prior& prior, Status status, const Control& control,
+                 std::size_t bytes) {
+  Result result;
+  result.upper = lone_leaf_cost(prior, data);
+  result.status = result.upper == result.lower ? Status::optimal : status;
+  result.proved_depth = result.status == Status::optimal ? -1 : 0;
+  result.seconds = control.seconds();
+  result.clock = control.clock_use();
+  result.peak_bytes = static_cast<std::int64_t>(bytes);
+  result.trace.push_back({result.seconds, 0, result.lower.nats(), result.upper.nats()});
+  result.subproblems = 1;
+  add_node(result.tree, data.class_totals());
+  result.scores = {{result.upper}, {result.upper}};
+  return result;
+}
+
+}  // namespace
+
+Result search(const Dataset& data, const Prior& prior, const Options& options, const Limits& limits,
+              const Monitor& monitor) {
+  if (options.max_depth < -1) throw std::invalid_argument("max_depth must be -1 or more");
+  if (options.min_samples_leaf < 1)
+    throw std::invalid_argument("min_samples_leaf must be at least 1");
+  Options effective = options;
+  effective.min_samples_leaf = std::min(options.min_samples_leaf, max_total_weight + 1);
+
+  Control control(limits);
+  Watch watch(control);
+  const std::size_t needed = bytes_for(data, effective);
+  const bool fits =
+      limits.memory_bytes < 0 || needed <= static_cast<std::size_t>(limits.memory_bytes);
+  Posterior::check(prior, data);
+  if (!data.complete()) return lone_leaf(data, prior, Status::time_limit, control, data.bytes());
+  if (!fits) return lone_leaf(data, prior, Status::memory_limit, control, data.bytes());
+  if (monitor)
+    control.set_poll([&](double seconds) {
+      Progress progress;
+      progress.seconds = seconds;
+      progress.bytes = static_cast<std::int64_t>(needed);
+      progress.upper = Cost::infinity();
+      return monitor(progress);
+    });
+  const Posterior posterior(prior, data, watch);
+  if (!posterior.complete()) return lone_leaf(data, prior, control.reason(), control, needed);
+  return Search(data, posterior, effective, control, watch, monitor).run();
+}
+
+}  // namespace maptree

@@ -1,0 +1,410 @@
+// Dataset: what folding and packing must not change, and what they must.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+#include <span>
+#include <stdexcept>
+
+#include "check.hpp"
+#include "data/pack.hpp"
+#include "problem.hpp"
+#include "search/search.hpp"
+#include "turned_clock.hpp"
+
+using fuzz::Problem;
+using fuzz::Random;
+using maptree::Dataset;
+using maptree::Folding;
+using maptree::RowSet;
+
+namespace {
+
+Problem table(std::vector<std::vector<int>> x, std::vector<int> y, std::vector<long> weight = {}) {
+  Problem problem;
+  problem.model.x = std::move(x);
+  problem.model.y = std::move(y);
+  problem.model.weight =
+      weight.empty() ? std::vector<long>(problem.model.x.size(), 1) : std::move(weight);
+  return problem;
+}
+
+Problem random_table(Random& random, std::size_t n_rows, std::size_t n_columns) {
+  std::vector<std::vector<int>> x(n_rows, std::vector<int>(n_columns));
+  std::vector<int> y(n_rows);
+  for (auto& row : x)
+    for (int& value : row) value = random.below(2);
+  for (int& label : y) label = random.below(2);
+  return table(x, y);
+}
+
+int value(const Dataset& data, std::size_t slot, std::size_t column) {
+  return static_cast<int>((data.row(slot)[column / 8] >> (column % 8)) & 1u);
+}
+
+std::int64_t total_multiplicity(const Dataset& data) {
+  std::int64_t total = 0;
+  for (std::size_t c = 0; c < data.n_columns(); ++c) total += data.multiplicity(c);
+  return total;
+}
+
+// A row as folded columns see it, to its class counts.
+using Contents = std::map<std::vector<int>, std::vector<long>>;
+
+Contents contents(const Dataset& data) {
+  Contents out;
+  for (const maptree::Segment& segment : data.segments()) {
+    for (std::size_t m = 0; m < segment.n_rows; ++m) {
+      std::vector<int> row;
+      for (std::size_t c = 0; c < data.n_columns(); ++c)
+        row.push_back(value(data, segment.first_word * 64 + m, c));
+      std::vector<long>& counts = out[row];
+      counts.resize(segment.counts.size());
+      for (std::size_t k = 0; k < counts.size(); ++k) counts[k] += segment.counts[k];
+    }
+  }
+  return out;
+}
+
+Contents expected_contents(const Problem& problem, const Dataset& data) {
+  Contents out;
+  for (std::size_t r = 0; r < problem.model.x.size(); ++r) {
+    if (problem.model.weight[r] == 0) continue;
+    std::vector<int> row;
+    for (std::size_t c = 0; c < data.n_columns(); ++c)
+      row.push_back(problem.model.x[r][data.original(c)]);
+    std::vector<long>& counts = out[row];
+    counts.resize(problem.model.n_classes());
+    counts[static_cast<std::size_t>(problem.model.y[r])] += problem.model.weight[r];
+  }
+  return out;
+}
+
+// The invariants of the header, and that nothing was lost or invented.
+void check_dataset(const Problem& problem, Folding folding) {
+  const Dataset data = fuzz::make_dataset(problem, folding);
+  const brute_force::Solver brute(problem.model);
+  CHECK_EQUAL(data.n_rows(), problem.model.x.size());
+  CHECK_EQUAL(data.n_features(), problem.model.n_columns());
+  CHECK_EQUAL(data.rows_folded(), folding.rows);
+  CHECK(contents(data) == expected_contents(problem, data));
+
+  std::size_t n_words = 0, n_rows = 0;
+  std::int64_t weight = 0;
+  std::set<std::vector<std::int32_t>> patterns;
+  for (const maptree::Segment& segment : data.segments()) {
+    CHECK_EQUAL(segment.first_word, n_words);
+    CHECK_EQUAL(segment.n_words, maptree::words_for(segment.n_rows));
+    CHECK(segment.n_rows > 0 && segment.weight > 0);
+    CHECK_EQUAL(segment.weight, std::accumulate(segment.counts.begin(), segment.counts.end(), 0));
+    const auto present = std::count_if(segment.counts.begin(), segment.counts.end(),
+                                       [](std::int32_t c) { return c > 0; });
+    CHECK_EQUAL(segment.impure, present > 1);
+    CHECK_EQUAL(segment.unit_class >= 0, segment.weight == 1);
+    if (segment.weight == 1)
+      CHECK_EQUAL(segment.counts[static_cast<std::size_t>(segment.unit_class)], 1);
+    CHECK(patterns.insert(segment.counts).second);
+    n_words += segment.n_words;
+    n_rows += segment.n_rows;
+    weight += static_cast<std::int64_t>(segment.n_rows) * segment.weight;
+  }
+  CHECK_EQUAL(data.n_words(), n_words);
+  CHECK_EQUAL(data.n_distinct_rows(), n_rows);
+  CHECK_EQUAL(data.total_weight(), weight);
+  if (folding.rows) CHECK_EQUAL(contents(data).size(), n_rows);
+
+  // By row and by column say the same; slots without a row are 0 in every column.
+  const RowSet all = data.all_rows();
+  for (std::size_t slot = 0; slot < data.n_words() * 64; ++slot) {
+    const bool there = ((all.word(slot / 64) >> (slot % 64)) & 1) != 0;
+    for (std::size_t c = 0; c < data.n_columns(); ++c) {
+      const int bit = static_cast<int>((data.column(c)[slot / 64] >> (slot % 64)) & 1);
+      CHECK_EQUAL(bit, there ? value(data, slot, c) : 0);
+    }
+  }
+  CHECK_EQUAL(data.varying_columns(all), static_cast<long>(brute.varying(brute.all()).size()));
+  CHECK_EQUAL(total_multiplicity(data), data.varying_columns(all));
+
+  // Counts and |V| of the sides of every column, against brute force.
+  std::vector<std::int64_t> counts(problem.model.n_classes());
+  RowSet part;
+  for (std::size_t c = 0; c < data.n_columns(); ++c) {
+    for (int side = 0; side < 2; ++side) {
+      part.assign_side(all, data.column(c), side);
+      const brute_force::Set rows = brute.side(brute.all(), data.original(c), side);
+      data.count(part, counts);
+      CHECK(std::equal(counts.begin(), counts.end(), brute.counts(rows).begin()));
+      CHECK_EQUAL(data.varying_columns(part), static_cast<long>(brute.varying(rows).size()));
+    }
+  }
+}
+
+constexpr Folding all_foldings[] = {{true, true}, {true, false}, {false, true}, {false, false}};
+
+}  // namespace
+
+TEST(equal_and_complementary_columns_are_one) {
+  const Problem problem =
+      table({{0, 1, 0, 1, 0}, {1, 0, 1, 1, 0}, {1, 0, 1, 1, 1}, {0, 1, 0, 1, 1}}, {0, 0, 1, 1});
+  const Dataset data = fuzz::make_dataset(problem);
+  CHECK_EQUAL(data.n_columns(), 2u);  // 0 with 1 and 2; 3 is constant; 4
+  CHECK_EQUAL(data.multiplicity(0), 3);
+  CHECK_EQUAL(data.original(0), 0u);
+  CHECK_EQUAL(data.multiplicity(1), 1);
+  CHECK_EQUAL(data.original(1), 4u);
+  const Dataset apart = fuzz::make_dataset(problem, {true, false});
+  CHECK_EQUAL(apart.n_columns(), 4u);
+  CHECK_EQUAL(total_multiplicity(apart), 4);
+}
+
+TEST(rows_of_weight_zero_do_not_keep_columns_apart) {
+  // Without the first and last row columns 0 and 1 are equal, 2 their complement, 3 constant.
+  const Problem problem =
+      table({{0, 1, 0, 1}, {0, 0, 1, 0}, {1, 1, 0, 0}, {0, 1, 0, 1}}, {0, 0, 1, 1}, {0, 1, 2, 0});
+  const Dataset data = fuzz::make_dataset(problem);
+  CHECK_EQUAL(data.n_columns(), 1u);
+  CHECK_EQUAL(data.multiplicity(0), 3);
+  CHECK_EQUAL(data.n_distinct_rows(), 2u);
+  CHECK_EQUAL(data.total_weight(), 3);
+}
+
+TEST(identical_rows_are_one_row_with_a_pattern) {
+  const Problem problem = table({{0, 0}, {0, 0}, {0, 1}, {1, 1}, {1, 1}, {0, 0}},
+                                {0, 1, 1, 0, 0, 0}, {1, 1, 1, 3, 1, 2});
+  const Dataset data = fuzz::make_dataset(problem);
+  CHECK_EQUAL(data.n_distinct_rows(), 3u);
+  const Contents found = contents(data);
+  CHECK(found.at({0, 0}) == (std::vector<long>{3, 1}));
+  CHECK(found.at({0, 1}) == (std::vector<long>{0, 1}));
+  CHECK(found.at({1, 1}) == (std::vector<long>{4, 0}));
+  const Dataset apart = fuzz::make_dataset(problem, {false, true});
+  CHECK_EQUAL(apart.n_distinct_rows(), 9u);
+  CHECK_EQUAL(apart.segments().size(), 2u);  // one per class
+}
+
+TEST(every_number_of_rows_is_packed_whole) {
+  Random random(11);
+  for (const std::size_t n : {1u, 2u, 31u, 32u, 33u, 63u, 64u, 65u, 127u, 128u, 129u, 200u})
+    for (const std::size_t f : {0u, 1u, 5u, 31u, 32u, 33u, 70u})
+      for (const Folding folding : all_foldings) check_dataset(random_table(random, n, f), folding);
+}
+
+TEST(random_tables_keep_their_contents) {
+  Random random(12);
+  for (int round = 0; round < 200; ++round) {
+    Problem problem;
+    problem.model = fuzz::random_model(
+        random, random.one_of({fuzz::Shape::tall, fuzz::Shape::wide, fuzz::Shape::shallow}));
+    for (const Folding folding : all_foldings) check_dataset(problem, folding);
+  }
+}
+
+TEST(keys_tell_sets_apart_wherever_they_differ) {
+  // The published hash took row 63 for row 127. Rows here are distinct and of one class, so that
+  // slots are rows.
+  Random random(13);
+  Problem problem = random_table(random, 200, 40);
+  std::fill(problem.model.y.begin(), problem.model.y.end(), 0);
+  const Dataset data = fuzz::make_dataset(problem);
+  CHECK_EQUAL(data.n_distinct_rows(), 200u);
+  std::set<std::pair<std::uint64_t, std::uint64_t>> seen;
+  std::set<std::uint64_t> high, low;
+  RowSet base(data.n_words());
+  for (const std::size_t slot : {5u, 70u, 130u}) base.insert(slot);
+  std::size_t n = 0;
+  for (std::size_t a = 0; a < 200; ++a) {
+    for (std::size_t b = a + 1; b < 200; ++b) {
+      if ((a % 64 != 63 || b % 64 != 63) && !random.chance(0.2)) continue;
+      RowSet rows = base;
+      rows.insert(a);
+      rows.insert(b);
+      const maptree::RowKey key = data.key(rows);
+      const bool within = a == 5 || a == 70 || a == 130 || b == 5 || b == 70 || b == 130;
+      if (within) continue;
+      ++n;
+      seen.insert({key.high, key.low});
+      high.insert(key.high);
+      low.insert(key.low);
+    }
+  }
+  CHECK_EQUAL(seen.size(), n);
+  CHECK_EQUAL(high.size(), n);
+  CHECK_EQUAL(low.size(), n);
+}
+
+TEST(sets_of_few_rows_are_counted_like_others) {
+  // Some rows are repeated, with other labels, so that there are several segments.
+  Random random(18);
+  Problem problem = random_table(random, 12000, 14);
+  for (long& weight : problem.model.weight) weight = random.between(1L, 3L);
+  const Dataset data = fuzz::make_dataset(problem);
+  CHECK(data.segments().size() > 4 && data.n_words() >= 128);
+  RowSet rows = data.all_rows(), part;
+  std::vector<std::int64_t> counts(2), expected_counts(2);
+  for (std::size_t c = 0; c < data.n_columns(); ++c) {
+    part.assign_side(rows, data.column(c), static_cast<int>(c % 2));
+    std::swap(rows, part);
+    RowSet dense(data.n_words());
+    for (std::size_t w = 0; w < data.n_words(); ++w)
+      maptree::for_each_slot(rows.word(w), w * 64, [&](std::size_t slot) { dense.insert(slot); });
+    CHECK(!dense.sparse());
+    CHECK_EQUAL(data.count(rows, counts), data.count(dense, expected_counts));
+    CHECK(counts == expected_counts);
+    CHECK(data.key(rows) == data.key(dense));
+    CHECK_EQUAL(data.varying_columns(rows), data.varying_columns(dense));
+  }
+  CHECK(rows.sparse());
+  CHECK_EQUAL(data.varying_columns(rows), 0);  // one row at most is left
+
+  maptree::Options options;
+  const auto solve = [&] {
+    return maptree::search(data, {0.95, 0.5, {2.5, 2.5}}, options, {.max_expansions = 40});
+  };
+  const maptree::Result compact = solve();
+  options.compact = false;
+  const maptree::Result whole = solve();
+  CHECK_EQUAL(compact.upper.units(), whole.upper.units());
+  CHECK_EQUAL(compact.lower.units(), whole.lower.units());
+  CHECK(compact.tree.feature == whole.tree.feature);
+}
+
+TEST(keys_of_two_sides_make_the_key_of_the_whole) {
+  Random random(14);
+  const Dataset data = fuzz::make_dataset(random_table(random, 150, 6));
+  RowSet zero, one;
+  for (std::size_t c = 0; c < data.n_columns(); ++c) {
+    zero.assign_side(data.all_rows(), data.column(c), 0);
+    one.assign_side(data.all_rows(), data.column(c), 1);
+    maptree::RowKey sum = data.key(zero);
+    sum ^= data.key(one);
+    CHECK(sum == data.key(data.all_rows()));
+    CHECK(!(data.key(zero) == data.key(one)));
+  }
+}
+
+TEST(dataset_refuses_a_callers_mistakes) {
+  const std::vector<std::int32_t> labels = {0, 1};
+  const std::vector<std::int64_t> none;
+  const auto packed = [](std::size_t n_rows) {
+    maptree::PackedTable out(n_rows, 1);
+    if (n_rows > 0) out.words[0] = 1;
+    return out;
+  };
+  const auto make = [&](std::size_t n_rows, std::vector<std::int32_t> y,
+                        std::vector<std::int64_t> w,
+                        int k) { return Dataset(packed(n_rows), y, w, k); };
+  CHECK_EQUAL(make(2, labels, none, 2).n_columns(), 1u);
+  CHECK_THROWS(std::invalid_argument, make(0, {}, none, 2));
+  maptree::PackedTable taken = packed(2);
+  taken.words.clear();
+  CHECK_THROWS(std::invalid_argument, Dataset(taken, labels, none, 2));
+  CHECK_THROWS(std::invalid_argument, make(2, labels, none, 0));
+  CHECK_THROWS(std::invalid_argument, make(2, {0}, none, 2));
+  CHECK_THROWS(std::invalid_argument, make(2, {0, 2}, none, 2));
+  CHECK_THROWS(std::invalid_argument, make(2, {0, -1}, none, 2));
+  CHECK_THROWS(std::invalid_argument, make(2, labels, {1}, 2));
+  CHECK_THROWS(std::invalid_argument, make(2, labels, {1, -1}, 2));
+  CHECK_THROWS(std::invalid_argument, make(2, labels, {0, 0}, 2));
+  CHECK_THROWS(std::invalid_argument, make(2, labels, {1, maptree::max_total_weight}, 2));
+  CHECK_THROWS(std::invalid_argument, make(2, labels, {INT64_MAX, INT64_MAX}, 2));
+  CHECK_EQUAL(make(2, labels, {1, maptree::max_total_weight - 1}, 2).total_weight(),
+              maptree::max_total_weight);
+}
+
+TEST(labels_of_a_byte_are_the_same_labels) {
+  Random random(16);
+  const Problem problem = random_table(random, 100, 6);
+  const Dataset expected = fuzz::make_dataset(problem);
+  const std::vector<std::uint8_t> bytes(problem.model.y.begin(), problem.model.y.end());
+  maptree::PackedTable packed(100, 6);
+  for (std::size_t r = 0; r < 100; ++r)
+    for (std::size_t c = 0; c < 6; ++c)
+      packed.column(c)[r / 64] |= static_cast<maptree::Word>(problem.model.x[r][c]) << (r % 64);
+  const Dataset data(packed, std::span<const std::uint8_t>(bytes), {}, 2);
+  CHECK(contents(data) == contents(expected));
+  CHECK(data.class_totals() == expected.class_totals());
+}
+
+TEST(a_dataset_can_be_stopped_anywhere) {
+  Random random(17);
+  // Every column of the first is constant: whether one varies is known in any case.
+  for (const int largest : {1, 2}) {
+    Problem problem = random_table(random, 300, 40);
+    for (auto& row : problem.model.x)
+      for (int& value : row) value = std::min(value, largest - 1);
+    const Dataset whole = fuzz::make_dataset(problem);
+    std::int64_t n_readings = 0;
+    const auto make = [&](std::int64_t late_from) {
+      maptree::PackedTable packed(300, 40);
+      for (std::size_t r = 0; r < 300; ++r)
+        for (std::size_t c = 0; c < 40; ++c)
+          packed.column(c)[r / 64] |= static_cast<maptree::Word>(problem.model.x[r][c]) << (r % 64);
+      const std::vector<std::int32_t> labels(problem.model.y.begin(), problem.model.y.end());
+      maptree::Control control(TurnedClock(late_from).limits());
+      maptree::Watch watch(control);
+      Dataset made(std::move(packed), labels, {}, 2, {}, SIZE_MAX, watch);
+      n_readings = control.clock_use().n_readings;
+      return made;
+    };
+    CHECK(make(TurnedClock::never).complete());
+    const std::int64_t all = n_readings;
+    CHECK(all > 1000);
+    for (std::int64_t late_from = 0; late_from < all; late_from += 1 + late_from / 40) {
+      const Dataset data = make(late_from);
+      CHECK(!data.complete());
+      CHECK_EQUAL(n_readings, late_from + 1);  // none after the first that is past the limit
+      CHECK(data.class_totals() == whole.class_totals());
+      CHECK_EQUAL(data.total_weight(), 300);
+      CHECK_EQUAL(data.n_columns() > 0, whole.n_columns() > 0);
+      CHECK(data.bytes() < 40 * 8 + 1000);  // nothing is held that is of no use
+      const maptree::Result result =
+          maptree::search(data, {0.95, 0.5, {2.5, 2.5}}, {}, {.seconds = 0});
+      const maptree::Result expected =
+          maptree::search(whole, {0.95, 0.5, {2.5, 2.5}}, {}, {.max_expansions = 0});
+      CHECK(result.status == maptree::Status::time_limit);
+      CHECK_EQUAL(result.tree.feature.size(), 1u);
+      CHECK_EQUAL(result.lower.units(), 0);
+      CHECK(std::abs(result.upper.nats() - expected.scores.as_leaf[0].nats()) < 1e-6);
+    }
+  }
+}
+
+TEST(packing_reads_every_layout_and_refuses_other_values) {
+  Random random(15);
+  for (const std::size_t n : {1u, 8u, 9u, 63u, 64u, 65u, 200u}) {
+    for (const std::size_t f : {1u, 3u, 63u, 64u, 65u, 130u}) {
+      std::vector<double> by_row(n * f), by_column(n * f), apart(6 * n * f, 0.5);
+      const auto rows = static_cast<std::int64_t>(n), columns = static_cast<std::int64_t>(f);
+      for (std::size_t r = 0; r < n; ++r)
+        for (std::size_t c = 0; c < f; ++c)
+          by_row[r * f + c] = by_column[c * n + r] = apart[2 * r * 3 * f + 3 * c] = random.below(2);
+      const maptree::Matrix layouts[] = {
+          {by_row.data(), n, f, columns, 1},
+          {by_column.data(), n, f, 1, rows},
+          {apart.data(), n, f, 6 * columns, 3},
+          {by_row.data() + (n - 1) * f, n, f, -columns, 1},   // from the last row
+          {by_column.data() + (f - 1) * n, n, f, 1, -rows}};  // from the last column
+      for (const maptree::Matrix& layout : layouts) {
+        const auto packed = maptree::pack_columns<double>(layout);
+        CHECK(packed.has_value());
+        const auto* first = static_cast<const double*>(layout.data);
+        for (std::size_t c = 0; c < f; ++c) {
+          for (std::size_t r = 0; r < 64 * packed->words_per_column(); ++r) {
+            const auto bit = (packed->column(c)[r / 64] >> (r % 64)) & 1;
+            const double value = r < n ? first[static_cast<std::int64_t>(r) * layout.row_stride +
+                                               static_cast<std::int64_t>(c) * layout.column_stride]
+                                       : 0;
+            CHECK_EQUAL(static_cast<double>(bit), value);
+          }
+        }
+      }
+      const std::size_t at = random.below(n * f);
+      for (const double other : {0.5, 2.0, -1.0, 256.0, std::nan(""), HUGE_VAL}) {
+        by_row[at] = by_column[at] = other;
+        CHECK(!maptree::pack_columns<double>(layouts[0]));
+        CHECK(!maptree::pack_columns<double>(layouts[1]));
+      }
+    }
+  }
+}
