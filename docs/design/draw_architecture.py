@@ -16,27 +16,36 @@ import grimp
 ROOT = Path(__file__).resolve().parents[2]
 PICTURE = Path(__file__).with_name("architecture.svg")
 
-# From top to bottom: a room may import those below it, and none beside it.
-PYTHON_LAYERS = (
-    ("cli",),
-    ("estimators",),
-    ("export", "pictures", "model_file"),
-    ("engine",),
-    ("encoding",),
-    ("words",),
-    ("trees",),
-    ("schema",),
-    ("tables", "datasets"),
-    ("parameters", "files"),
-)
-CORE_LAYERS = (
-    ("search", "sample"),
-    ("prove", "improve", "paper"),
-    ("scan",),
-    ("model",),
-    ("data",),
-    ("control", "memory"),
-)
+# Where each room stands: across, and down. A room may use only those that stand lower.
+Places = dict[str, tuple[float, int]]
+PYTHON: Places = {
+    "cli": (0, 0),
+    "estimators": (0, 1),
+    "datasets": (5, 1),
+    "export": (1, 2),
+    "pictures": (3.2, 2),
+    "engine": (-1.2, 3),
+    "encoding": (1.2, 3),
+    "model_file": (-3.6, 4),
+    "words": (0, 4),
+    "trees": (0, 5),
+    "schema": (0, 6),
+    "tables": (-0.6, 7),
+    "parameters": (-0.6, 8),
+    "files": (2.4, 8),
+}
+CORE: Places = {
+    "search": (-1.2, 0),
+    "sample": (4.6, 0),
+    "paper": (-3.6, 1),
+    "prove": (-1.2, 1),
+    "improve": (1.2, 1),
+    "scan": (-1.2, 2),
+    "model": (1, 3),
+    "data": (1, 4),
+    "control": (-0.2, 5),
+    "memory": (2.2, 5),
+}
 
 Edges = dict[str, list[str]]
 
@@ -103,46 +112,28 @@ def draw() -> None:
 
     mpl.rcParams |= {"svg.hashsalt": "maptree", "svg.fonttype": "none", "font.family": "sans-serif"}
 
-    def column(ax: Axes, layers: tuple[tuple[str, ...], ...], edges: Edges, folder: str) -> None:
-        place = {}
-        for row, layer in enumerate(layers):
-            for i, room in enumerate(layer):
-                place[room] = (i - (len(layer) - 1) / 2) * 2.3, -1.25 * row
+    def column(ax: Axes, places: Places, edges: Edges, folder: str) -> None:
+        place = {room: (x, -1.25 * row) for room, (x, row) in places.items()}
         for room, near in _shortest(edges):
             (x, y), (to_x, to_y) = place[room], place[near]
-            bend = 0.0 if abs(to_y - y) < 1.3 else 0.25
-            ax.annotate(
-                "",
-                (to_x, to_y + 0.36),
-                (x, y - 0.36),
-                arrowprops={
-                    "arrowstyle": "-|>",
-                    "color": "#8a8a8a",
-                    "lw": 1,
-                    "connectionstyle": f"arc3,rad={bend}",
-                    "shrinkA": 0,
-                    "shrinkB": 0,
-                },
-            )
+            ends = (to_x, to_y + 0.36), (x, y - 0.36)
+            ax.annotate("", *ends, arrowprops={"arrowstyle": "-|>", "color": "#777777", "lw": 1})
         for room, (x, y) in place.items():
             corner, style = (x - 0.95, y - 0.3), "round,pad=0.03"
             box = FancyBboxPatch(corner, 1.9, 0.6, boxstyle=style, fc="#eef4fa", ec="#0072B2")
             ax.add_patch(box)
-            ax.text(x, y, room, ha="center", va="center", weight="bold", size=11)
-        xs, ys = zip(*place.values(), strict=True)
-        ax.set(xlim=(min(xs) - 1.2, max(xs) + 1.2), ylim=(min(ys) - 0.6, max(ys) + 0.9))
-        ax.set_title(f"{folder}/", loc="center", size=12, weight="bold")
-        ax.set_aspect("equal")
+            ax.text(x, y, room, ha="center", va="center", weight="bold", size=10)
+        xs = [x for x, _ in place.values()]
+        ax.set(xlim=(min(xs) - 1.1, max(xs) + 1.1), ylim=(-10.5, 0.5), aspect="equal", anchor="N")
+        ax.set_title(f"{folder}/", size=12, weight="bold")
         ax.axis("off")
 
     rooms = read_code()
-    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 10), layout="constrained")
-    column(left, PYTHON_LAYERS, rooms["python"], "src/maptree")
-    column(right, CORE_LAYERS, rooms["core"], "core")
-    figure.text(
-        0.5, 0.005, "An arrow: uses. What follows from other arrows is left out.", ha="center",
-        size=9, color="#555555",
-    )  # fmt: skip
+    figure, (left, right) = plt.subplots(1, 2, figsize=(12, 6.6), layout="constrained")
+    column(left, PYTHON, rooms["python"], "src/maptree")
+    column(right, CORE, rooms["core"], "core")
+    note = "An arrow: uses. What follows from other arrows is left out."
+    figure.text(0.99, 0.01, note, ha="right", size=9, color="#555555")
     figure.savefig(PICTURE, metadata={"Date": None, "Description": json.dumps(rooms)})
 
 
