@@ -6,11 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import draw_architecture
 import pytest
-from draw_architecture import CORE, PYTHON, core_rooms, python_rooms
 
+import draw_architecture
 import maptree
+from draw_architecture import CORE, PYTHON, core_rooms, python_rooms
 
 PACKAGE = Path(maptree.__file__).parent
 

@@ -15,8 +15,8 @@ from maptree import MAPTreeClassifier
 from maptree.pictures.layout import BOX_HEIGHT, MARGIN
 from maptree.pictures.tree_view import view_tree
 from models import HOSTILE_TEXTS, change, pictured
+from random_tables import random_tree
 from report_cases import ASK, all_kinds, asked_columns, typed_rows, with_thresholds
-from tables import random_tree
 
 pytestmark = pytest.mark.system
 

@@ -17,7 +17,7 @@ from maptree import BinaryEncoder, MAPTreeClassifier, Tree, _core
 from maptree.encoding.answering import Answers
 from maptree.tables.table import Objects, read_table
 from problems import examples
-from tables import as_objects, random_tree, tables
+from random_tables import as_objects, random_tree, tables
 
 TYPES = [*np.typecodes["AllInteger"], "e", "f", "d", "?", ">f8", ">f4", ">i8", ">u2", ">i4"]
 SPECIAL = [0.0, -0.0, 1.0, 0.5, 1e300, -1e300, 2.0**53, np.inf, -np.inf, np.nan]

@@ -14,9 +14,9 @@ from maptree import BinaryEncoder, MAPTreeClassifier
 from maptree.words.tree_text import rules_by_leaf
 from models import fitted_of
 from problems import examples
+from random_tables import KINDS, as_objects, random_tree, tables
 from rule_reader import NUMBER, TEXT, holds
 from samples import classifier
-from tables import KINDS, as_objects, random_tree, tables
 
 pytestmark = pytest.mark.filterwarnings("ignore::maptree.IdentifierWarning")
 

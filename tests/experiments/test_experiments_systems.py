@@ -137,7 +137,7 @@ def peers_python():
 def test_our_tree_predicts_what_the_peer_predicts(system):
     variables = os.environ | {"PYTHONPATH": str(faults.HERE.parent)}
     done = subprocess.run(
-        [peers_python(), "tests/peer_check.py", system, "tic-tac-toe"],
+        [peers_python(), "tests/support/peer_check.py", system, "tic-tac-toe"],
         cwd=faults.HERE.parent,
         env=variables,
         capture_output=True,

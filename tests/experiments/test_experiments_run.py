@@ -8,13 +8,12 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 import faults
 from control import HANGS, wait_until
-from experiments.cells import Cell, Row
+from experiments.cells import Row
 from experiments.local import rows_from_here
 from experiments.progress import Forecast, Watch
 from experiments.run import missing, run
@@ -28,18 +27,13 @@ import sys
 from experiments.local import rows_from_here
 from experiments.run import missing, run
 from experiments.store import Store
-from test_experiments_run import cells
+from faults import gated_cells
 
 at, jobs = sys.argv[1:]
 with Store(at) as store:
-    left = missing(cells(at), store)
+    left = missing(gated_cells(at), store)
     run(left, store, lambda todo: rows_from_here(todo, int(jobs)), lambda row: None)
 """
-
-
-def cells(at) -> list[Cell]:
-    """A dozen, of which a run completes three before it comes to a gate."""
-    return [faults.gate(Path(at).parent, free=3, seed=seed) for seed in range(12)]
 
 
 @pytest.fixture
@@ -100,7 +94,7 @@ def test_a_run_that_was_killed_goes_on(at):
     faults.open_gate(at.parent)
     assert start(at, jobs=1).wait(timeout=HANGS) == 0
     rows = stored(at)
-    assert {row["key"] for row in rows} == {cell.key for cell in cells(at)}
+    assert {row["key"] for row in rows} == {cell.key for cell in faults.gated_cells(at)}
     assert len(rows) == 12
     assert {row["outcome"] for row in rows} == {"ok"}
     # What was there was not computed again.

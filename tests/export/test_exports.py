@@ -28,7 +28,7 @@ from maptree.export.sql_dialects import exact_quotient
 from maptree.schema.columns import Column, Schema
 from models import HOSTILE_NAMES, asking, category, change, fitted_of, model_of, number
 from problems import examples
-from tables import as_objects, random_tree, tables
+from random_tables import as_objects, random_tree, tables
 
 pytestmark = pytest.mark.filterwarnings("ignore::maptree.IdentifierWarning")
 

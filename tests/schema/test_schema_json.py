@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from maptree import BinaryEncoder
 from problems import examples
-from tables import as_objects, tables
+from random_tables import as_objects, tables
 
 pytestmark = pytest.mark.filterwarnings("ignore::maptree.IdentifierWarning")
 

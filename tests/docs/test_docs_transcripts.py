@@ -9,7 +9,7 @@ from pathlib import Path
 
 from command import call
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "command-line.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "command-line.md"
 _BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
 _VARYING = re.compile(r"\d+\.\d\d s, [\d,]+ expansions, [\d,]+ subproblems, [\d.]+ MB")
 

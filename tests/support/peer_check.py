@@ -1,6 +1,6 @@
 """Does our Tree say what the peer itself says? Run by the interpreter of the peers' environment.
 
-    python tests/peer_check.py dl85 tic-tac-toe
+    python tests/support/peer_check.py dl85 tic-tac-toe
 
 It prints a line of JSON for each setting. pytest is not installed there.
 """

@@ -9,9 +9,11 @@ import sys
 import threading
 import warnings
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
+import control
 from control import HANGS, Terminal, ctrl_c_inside, press_ctrl_c, turns_where_the_lock_is_free
 from maptree import InterruptedWarning, MAPTreeClassifier
 from maptree.engine.progress import Progress, ProgressLine
@@ -65,7 +67,7 @@ print(MAPTreeClassifier(time_limit=None, callback=tell).fit(X, y).certificate_.s
 """
     child = subprocess.Popen(
         [sys.executable, "-c", script],
-        env=os.environ | {"PYTHONPATH": os.path.dirname(__file__)},
+        env=os.environ | {"PYTHONPATH": str(Path(control.__file__).parent)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -27,8 +27,8 @@ from maptree.files import strict_json
 from maptree.model_file import PARAMETERS
 from maptree.model_file.reading import parse_model
 from problems import examples
+from random_tables import as_objects, tables
 from samples import classifier, noisy
-from tables import as_objects, tables
 
 quiet = pytest.mark.filterwarnings("ignore::maptree.IdentifierWarning")
 

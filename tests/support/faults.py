@@ -22,7 +22,7 @@ def cell(do: str, seed: int | None = None, limit: float | None = None, **params:
 
 def path() -> str:
     """PYTHONPATH by which a process finds the experiments and the misbehaving system."""
-    return os.pathsep.join([str(HERE.parent), str(HERE)])
+    return os.pathsep.join([str(HERE.parents[1]), str(HERE)])
 
 
 def gone(pid: int) -> bool:
@@ -37,6 +37,11 @@ def gone(pid: int) -> bool:
 def gate(folder: object, free: int, seed: int) -> Cell:
     """A cell that waits at a gate; a parent's first ``free`` cells do not."""
     return cell("wait at the gate", seed, folder=str(folder), free=free)
+
+
+def gated_cells(at: object) -> list[Cell]:
+    """A dozen cells, of which a run completes three before it comes to a gate."""
+    return [gate(Path(str(at)).parent, free=3, seed=seed) for seed in range(12)]
 
 
 def open_gate(folder: Path) -> None:

@@ -25,8 +25,8 @@ from maptree import (
 )
 from maptree.tables import frames
 from problems import examples
+from random_tables import SIZES, as_objects, tables
 from samples import classifier, sampler
-from tables import SIZES, as_objects, tables
 
 UTC = dt.UTC
 
