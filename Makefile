@@ -3,6 +3,7 @@
 #
 #   make demo    fit a real data set to the proved optimum and print the tree
 #   make test    all tests: C++ under sanitizers, then Python; test-core and test-threads: parts of it
+#   make test-core-fast   the C++ tests, traces and a short fuzz without sanitizers
 #   make test-system   the report in a browser, the exports in the systems that they are for: installs
 #                Chromium, PostgreSQL, node, a C compiler, Graphviz and LaTeX where the user is root;
 #                a test that skips fails
@@ -35,7 +36,7 @@ FAMILY ?= all
 BUDGET ?= quick
 RESULTS ?= build/paper
 
-.PHONY: demo test test-core test-threads test-system lint format fuzz dist bench paper peers gallery clean
+.PHONY: demo test test-core-fast test-core test-threads test-system lint format fuzz dist bench paper peers gallery clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built
@@ -82,18 +83,23 @@ $(VENV)/.lint: $(VENV)/.build pyproject.toml
 	$(PIP_INSTALL) $(call GROUP,lint)
 	touch $@
 
-# A debug build under AddressSanitizer and UndefinedBehaviorSanitizer: the C++ tests, the kept
-# traces, and a short fuzz.
-# ThreadSanitizer cannot be had together with them: a build of its own, for the tests with threads.
+# Debug builds, all with assertions, of the C++ tests, the kept traces and the fuzzer. The fast one
+# has no sanitizer. ThreadSanitizer cannot be had together with AddressSanitizer and
+# UndefinedBehaviorSanitizer: a build of its own, for the tests with threads.
+build/fast/.built: SANITIZE = OFF
 build/debug/.built: SANITIZE = ON
 build/threads/.built: SANITIZE = thread
-build/debug/.built build/threads/.built: build/%/.built: $(VENV)/.build $(CORE) $(CXX_FILES) CMakeLists.txt
+build/fast/.built build/debug/.built build/threads/.built: build/%/.built: $(VENV)/.build $(CORE) $(CXX_FILES) CMakeLists.txt
 	$(CMAKE) -S . -B build/$* -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
 	  -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1" -DMAPTREE_PYTHON=OFF \
 	  -DMAPTREE_TESTS=ON -DMAPTREE_SANITIZE=$(SANITIZE) -DMAPTREE_WERROR=ON > build-$*.log 2>&1 \
 	  && $(CMAKE) --build build/$* >> build-$*.log 2>&1 || (cat build-$*.log; rm build-$*.log; exit 1)
 	rm build-$*.log
 	touch $@
+
+test-core-fast: build/fast/.built
+	build/fast/core_test tests/traces
+	build/fast/fuzz --cases 300 --traces tests/traces
 
 test-core: build/debug/.built
 	build/debug/core_test tests/traces
