@@ -95,13 +95,13 @@ $(VENV)/.lint: $(VENV)/.build pyproject.toml
 	$(PIP_INSTALL) $(call GROUP,lint)
 	touch $@
 
-# Debug builds with the C++ tests and the fuzzer: plain for every day, and under AddressSanitizer and
-# UndefinedBehaviorSanitizer. ThreadSanitizer cannot be had together with them: a build of its own,
-# for the tests with threads.
-build/plain/.built: SANITIZE = OFF
+# Debug builds, all with assertions, of the C++ tests, the kept traces and the fuzzer. The fast one
+# has no sanitizer. ThreadSanitizer cannot be had together with AddressSanitizer and
+# UndefinedBehaviorSanitizer: a build of its own, for the tests with threads.
+build/fast/.built: SANITIZE = OFF
 build/debug/.built: SANITIZE = ON
 build/threads/.built: SANITIZE = thread
-build/plain/.built build/debug/.built build/threads/.built: build/%/.built: $(VENV)/.build $(CORE) $(CXX_FILES) CMakeLists.txt
+build/fast/.built build/debug/.built build/threads/.built: build/%/.built: $(VENV)/.build $(CORE) $(CXX_FILES) CMakeLists.txt
 	$(CMAKE) -S . -B build/$* -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
 	  -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1" -DMAPTREE_PYTHON=OFF \
 	  -DMAPTREE_TESTS=ON -DMAPTREE_SANITIZE=$(SANITIZE) -DMAPTREE_WERROR=ON > build-$*.log 2>&1 \
@@ -109,9 +109,9 @@ build/plain/.built build/debug/.built build/threads/.built: build/%/.built: $(VE
 	rm build-$*.log
 	touch $@
 
-test-core-fast: build/plain/.built
-	build/plain/core_test tests/traces
-	build/plain/fuzz --cases 300 --traces tests/traces
+test-core-fast: build/fast/.built
+	build/fast/core_test tests/traces
+	build/fast/fuzz --cases 300 --traces tests/traces
 
 test-core: build/debug/.built
 	build/debug/core_test tests/traces

@@ -18,7 +18,7 @@ struct Options {
   bool fold_rows = true;
 
   // Expansion.
-  bool compact = true;                // repack a node's rows before its children are looked at
+  bool compact = true;                // repack a node's rows before its children are bounded
   bool pair_expansion = true;         // count all pairs of columns: |V| and bounds of all children
   Kernel kernel = Kernel::automatic;  // instruction set; all give the same numbers
 

@@ -9,18 +9,18 @@ namespace maptree {
 namespace {
 
 // Work grows with every unit of effort. So much is never reached, but where there is no memory to
-// look at anything.
+// expand anything.
 constexpr int most_effort = 64;
 
-// A look that takes more work than its node has had so far, and than this, is given up and tried
-// again when all others have had as much.
-constexpr std::int64_t least_look = 1'000'000;
+// A look-ahead that takes more work than its node has had so far, and than this, is given up and
+// tried again when all others have had as much.
+constexpr std::int64_t least_work = 1'000'000;
 
 }  // namespace
 
 Improver::Improver(const Dataset& data, const Posterior& posterior, Expander& expander,
                    std::size_t max_bytes)
-    : data_(data), posterior_(posterior), look_(data, expander, max_bytes) {
+    : data_(data), posterior_(posterior), look_ahead_(data, expander, max_bytes) {
   Tree leaf;
   std::vector<std::int64_t> counts(static_cast<std::size_t>(data.n_classes()));
   data.count(data.all_rows(), counts);
@@ -30,7 +30,7 @@ Improver::Improver(const Dataset& data, const Posterior& posterior, Expander& ex
 
 void Improver::offer(const Tree& tree, Cost cost) {
   if (cost >= best_.cost()) return;
-  outdated_ = true;  // the look under way goes on, for what it tells of its rows
+  outdated_ = true;  // the look-ahead under way goes on, for what it tells of its rows
   const TreeScores scores = score(tree, data_, posterior_);
   assert(scores.subtree[0] == cost);
   std::vector<std::uint32_t> column_of(data_.n_features(), no_column);
@@ -78,7 +78,7 @@ void Improver::improve(std::int64_t work, Watch& watch) {
   const std::int64_t until = work_ + work;
   const std::int64_t others = watch.work() - work_;
   while (work_ < until && !exhausted_) {
-    if (!looking_) {
+    if (!running_) {
       const bool stopped = watch.stop(static_cast<std::int64_t>(spots_.size() + data_.n_words()));
       work_ = watch.work() - others;
       if (stopped) return;
@@ -86,14 +86,14 @@ void Improver::improve(std::int64_t work, Watch& watch) {
         start();
       } else {
         exhausted_ = true;
-        look_.clear();
+        look_ahead_.clear();
       }
     } else {
-      const bool stopped = !look_.step(watch);
+      const bool stopped = !look_ahead_.step(watch);
       work_ = watch.work() - others;
       if (stopped) return;
     }
-    if (looking_ && (look_.done() || work_ >= enough_)) conclude();
+    if (running_ && (look_ahead_.done() || work_ >= enough_)) conclude();
   }
 }
 
@@ -123,23 +123,23 @@ void Improver::start() {
   }
   const auto first = best_.parts.begin() + static_cast<std::ptrdiff_t>(spot_);
   const auto last = best_.parts.begin() + static_cast<std::ptrdiff_t>(spots_[spot_].end);
-  look_.start(rows, depth, spots_[spot_].effort + 1, {{first, last}});
+  look_ahead_.start(rows, depth, spots_[spot_].effort + 1, {{first, last}});
   start_work_ = work_;
-  enough_ = work_ + std::max(least_look, spots_[spot_].spent);
-  looking_ = true;
+  enough_ = work_ + std::max(least_work, spots_[spot_].spent);
+  running_ = true;
   outdated_ = false;
 }
 
 void Improver::conclude() {
-  const bool complete = look_.done();
-  look_.give_up();
-  looking_ = false;
+  const bool complete = look_ahead_.done();
+  look_ahead_.give_up();
+  running_ = false;
   if (outdated_) return;
   Spot& spot = spots_[spot_];
   if (complete) ++spot.effort;
   spot.spent += work_ - start_work_;
-  spot.solved = look_.solved();
-  const Subtree& found = look_.found();
+  spot.solved = look_ahead_.solved();
+  const Subtree& found = look_ahead_.found();
   const Cost before = best_.parts[spot_].cost;
   if (found.cost() == before) return;
 
@@ -180,10 +180,12 @@ std::int32_t Improver::build(const RowSet& rows, std::size_t& at, Tree& tree) co
   return node;
 }
 
-std::size_t Improver::bytes() const { return look_.bytes() + look_.scratch_bytes() + tree_bytes(); }
+std::size_t Improver::bytes() const {
+  return look_ahead_.bytes() + look_ahead_.scratch_bytes() + tree_bytes();
+}
 
 std::size_t Improver::growth() const {
-  return exhausted_ ? 0 : look_.max_bytes() - look_.bytes() + tree_bytes();
+  return exhausted_ ? 0 : look_ahead_.max_bytes() - look_ahead_.bytes() + tree_bytes();
 }
 
 std::size_t Improver::tree_bytes() const {

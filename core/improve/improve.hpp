@@ -1,9 +1,9 @@
-// Improver: holds the best tree so far, and keeps looking for a better one.
+// Improver: holds the best tree so far, and searches for a better one.
 //
-// Every node of the tree is a place to look: for a cheaper subtree on its rows, with one unit of
+// Every node of the tree is a place to search for a cheaper subtree on its rows, with one unit of
 // effort more than the last time (look_ahead.hpp). The root is one of them, so everything is in
-// reach. The next look is at the node that has had the least work for the size of its subtree:
-// small subtrees soon get far-sighted looks, large ones get their share.
+// reach. The next look-ahead is for the node that has had the least work for the size of its
+// subtree: small subtrees soon get far-sighted ones, large ones get their share.
 //
 // Work is counted in units of roughly a nanosecond. Neither clock nor chance decides anything, so
 // many short calls find what one long call finds.
@@ -22,7 +22,7 @@ namespace maptree {
 
 class Improver {
  public:
-  // Begins with the lone leaf. Looking takes `max_bytes` at most, the tree not included.
+  // Begins with the lone leaf. Look-aheads take `max_bytes` at most, the tree not included.
   Improver(const Dataset& data, const Posterior& posterior, Expander& expander,
            std::size_t max_bytes);
 
@@ -49,7 +49,7 @@ class Improver {
   struct Spot {
     std::int64_t spent = 0;
     std::uint32_t end = 0;  // its subtree goes up to here
-    int effort = -1;        // of the last look
+    int effort = -1;        // of the last look-ahead
     bool solved = false;
   };
 
@@ -63,16 +63,16 @@ class Improver {
 
   const Dataset& data_;
   const Posterior& posterior_;
-  LookAhead look_;
+  LookAhead look_ahead_;
   Subtree best_;
   std::vector<Spot> spots_;
-  std::size_t spot_ = 0;   // the one looked at,
-  bool looking_ = false;   // while it is,
+  std::size_t spot_ = 0;   // the one that a look-ahead is for,
+  bool running_ = false;   // while there is one,
   bool outdated_ = false;  // and whether the tree was replaced meanwhile
   bool exhausted_ = false;
   std::int64_t work_ = 0;
   std::int64_t last_gain_ = 0;
-  std::int64_t start_work_ = 0;  // work_ when the look began, and
+  std::int64_t start_work_ = 0;  // work_ when the look-ahead began, and
   std::int64_t enough_ = 0;      // when it is given up
 };
 

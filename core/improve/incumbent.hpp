@@ -17,7 +17,7 @@ namespace maptree {
 
 class Incumbent {
  public:
-  // `view` is scratch memory, shared with whoever looks at nodes at other times.
+  // `view` is scratch memory, shared with whoever expands nodes at other times.
   Incumbent(const Dataset& data, const Posterior& posterior, const Bounds& bounds,
             const Options& options, NodeView& view)
       : data_(data), posterior_(posterior), bounds_(bounds), options_(options), view_(view) {}

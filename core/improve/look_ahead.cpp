@@ -21,7 +21,7 @@ LookAhead::LookAhead(const Dataset& data, Expander& expander, std::size_t max_by
     : data_(data),
       expander_(expander),
       max_bytes_(max_bytes),
-      step_bytes_(sizeof(Look) + 2 * sizeof(Frame) + data.n_columns() * sizeof(Candidate) +
+      step_bytes_(sizeof(Entry) + 2 * sizeof(Frame) + data.n_columns() * sizeof(Candidate) +
                   data.n_words() * sizeof(Word) + 4096),
       table_(table_share(max_bytes)),
       counts_(static_cast<std::size_t>(data.n_classes())) {
@@ -43,13 +43,13 @@ void LookAhead::start(const RowSet& rows, std::size_t depth, int effort, const S
 }
 
 bool LookAhead::step(Watch& watch) {
-  if (top().look == LookId::none && !open(watch)) return false;
+  if (top().entry == EntryId::none && !open(watch)) return false;
   go_on();
   return true;
 }
 
 void LookAhead::give_up() {
-  if (!done() && top().look == LookId::none) --n_frames_;
+  if (!done() && top().entry == EntryId::none) --n_frames_;
   while (!done()) {
     close();
     if (!done()) learn();
@@ -72,7 +72,7 @@ LookAhead::Frame& LookAhead::push() {
     frame_bytes_ += frames_.capacity() * sizeof(Frame) + data_.n_words() * sizeof(Word);
   }
   Frame& frame = frames_[n_frames_++];
-  frame.look = LookId::none;
+  frame.entry = EntryId::none;
   return frame;
 }
 
@@ -81,8 +81,8 @@ bool LookAhead::open(Watch& watch) {
   // Nanoseconds, roughly: the way here, and the repacking of the rows that an expansion begins
   // with.
   const auto here = static_cast<std::int64_t>(2 * data_.n_words() + 200);
-  LookId id = table_.find(frame.key, frame.depth);
-  if (id == LookId::none) {
+  EntryId id = table_.find(frame.key, frame.depth);
+  if (id == EntryId::none) {
     const std::int64_t rows = data_.count(frame.rows, counts_);
     watch.count(static_cast<std::int64_t>(data_.n_columns()) * (rows / 8 + 16));
     if (watch.stop(here)) return false;
@@ -92,18 +92,18 @@ bool LookAhead::open(Watch& watch) {
   } else if (watch.stop(here)) {
     return false;
   }
-  frame.look = id;
+  frame.entry = id;
   frame.rank = 0;
   frame.second = false;
   if (n_frames_ == 1 && known_.cost() < table_[id].best.cost())
     table_.replace_best(id, Subtree(known_));
-  Look& look = table_[id];
-  if (look.effort >= frame.effort) {
-    frame.rank = look.candidates.size();  // nothing new to be found
+  Entry& entry = table_[id];
+  if (entry.effort >= frame.effort) {
+    frame.rank = entry.candidates.size();  // nothing new to be found
     return true;
   }
-  look.prune();
-  std::sort(look.candidates.begin(), look.candidates.end(),
+  entry.prune();
+  std::sort(entry.candidates.begin(), entry.candidates.end(),
             [](const Candidate& a, const Candidate& b) {
               return a.upper != b.upper ? a.upper < b.upper : a.column < b.column;
             });
@@ -113,21 +113,21 @@ bool LookAhead::open(Watch& watch) {
 // Down to the next candidate that the effort reaches, or back up.
 void LookAhead::go_on() {
   Frame& frame = top();
-  Look& look = table_[frame.look];
-  for (; frame.rank < look.candidates.size() && price(frame.rank) <= frame.effort; ++frame.rank) {
-    const Candidate& candidate = look.candidates[frame.rank];
+  Entry& entry = table_[frame.entry];
+  for (; frame.rank < entry.candidates.size() && price(frame.rank) <= frame.effort; ++frame.rank) {
+    const Candidate& candidate = entry.candidates[frame.rank];
     // A split that does not pay yet costs one more: without effort, growth ends where gain ends.
-    const bool pays = look.base + candidate.upper <= look.best.cost();
+    const bool pays = entry.base + candidate.upper <= entry.best.cost();
     frame.effort_below = frame.effort - price(frame.rank) - (pays ? 0 : 1);
     if (frame.effort_below < 0) break;
-    if (look.base + candidate.total() >= look.best.cost()) continue;
+    if (entry.base + candidate.total() >= entry.best.cost()) continue;
     if (!has_room()) break;
     frame.second = false;
     // The costlier side is the likelier to refute the split alone.
     descend(candidate.lower[0] > candidate.lower[1] ? 0 : 1);
     return;
   }
-  look.effort = std::max(look.effort, frame.effort);
+  entry.effort = std::max(entry.effort, frame.effort);
   close();
   if (!done()) receive();
 }
@@ -135,7 +135,7 @@ void LookAhead::go_on() {
 void LookAhead::descend(int side) {
   Frame& child = push();
   Frame& frame = frames_[n_frames_ - 2];
-  const std::uint32_t column = table_[frame.look].candidates[frame.rank].column;
+  const std::uint32_t column = table_[frame.entry].candidates[frame.rank].column;
   child.rows.assign_side(frame.rows, data_.column(column), side);
   if (!frame.second) {  // one key gives the other: the children part the rows
     frame.child_key[side] = data_.key(child.rows);
@@ -149,41 +149,41 @@ void LookAhead::descend(int side) {
 }
 
 void LookAhead::close() {
-  const LookId id = top().look;
-  Look& look = table_[id];
-  look.prune();
-  found_ = look.best;
-  lower_ = look.lower;
-  if (!look.entered) table_.release(id);
+  const EntryId id = top().entry;
+  Entry& entry = table_[id];
+  entry.prune();
+  found_ = entry.best;
+  lower_ = entry.lower;
+  if (!entry.entered) table_.release(id);
   --n_frames_;
 }
 
 // What was found below one side of the split at hand.
 void LookAhead::learn() {
   Frame& frame = top();
-  Look& look = table_[frame.look];
-  Candidate& candidate = look.candidates[frame.rank];
+  Entry& entry = table_[frame.entry];
+  Candidate& candidate = entry.candidates[frame.rank];
   Cost& lower = candidate.lower[frame.side];
   lower = std::max(lower, lower_);
   if (!frame.second) return;
   const Cost both = frame.first.cost() + found_.cost();
   candidate.upper = std::min(candidate.upper, both);
-  if (look.base + both >= look.best.cost()) return;
+  if (entry.base + both >= entry.best.cost()) return;
   Subtree better;
   better.parts.reserve(1 + frame.first.parts.size() + found_.parts.size());
-  better.parts.push_back({look.base + both, candidate.column});
+  better.parts.push_back({entry.base + both, candidate.column});
   better.append(frame.side == 1 ? frame.first : found_);
   better.append(frame.side == 1 ? found_ : frame.first);
-  table_.replace_best(frame.look, std::move(better));
+  table_.replace_best(frame.entry, std::move(better));
 }
 
 // On to the other side where it may help, else to the next candidate.
 void LookAhead::receive() {
   learn();
   Frame& frame = top();
-  const Look& look = table_[frame.look];
-  const Cost other = look.candidates[frame.rank].lower[1 - frame.side];
-  if (!frame.second && look.base + found_.cost() + other < look.best.cost()) {
+  const Entry& entry = table_[frame.entry];
+  const Cost other = entry.candidates[frame.rank].lower[1 - frame.side];
+  if (!frame.second && entry.base + found_.cost() + other < entry.best.cost()) {
     std::swap(frame.first, found_);
     frame.second = true;
     descend(1 - frame.side);

@@ -2,18 +2,18 @@
 //
 // At every node the splits are ranked by the cheapest trees known below them: at first those of
 // depth two, which the expansion gives. Effort 0 follows the first split, and so on below it, while
-// it pays. Effort e looks below the first with effort e, below the second with e - 1, below the
+// it pays. Effort e goes below the first with effort e, below the second with e - 1, below the
 // third and fourth with e - 2, the next four with e - 3, ...: limited discrepancy search, the price
 // of a rank being its logarithm. A split that is not known to pay costs one unit more. What was
 // found ranks the splits anew for the next effort. Splits whose lower bound reaches the cost at
 // hand are dropped. So with enough effort the search is complete, and knows it: solved().
 //
-// The stack is a vector, not that of the processor, so that a look can rest between any two steps;
-// a step is one expansion at most. What it holds stays below `max_bytes`: nodes that do not fit the
-// table are forgotten on the way back, and where there is no room for one more step, nothing below
-// is looked at.
+// The stack is a vector, not that of the processor, so that a look-ahead can rest between any two
+// steps; a step is one expansion at most. What it holds stays below `max_bytes`: nodes that do not
+// fit the table are forgotten on the way back, and where there is no room for one more step,
+// nothing below is looked at.
 //
-// Use: look.start(rows, depth, effort, known); while (!look.done()) look.step(stop);
+// Use: entry.start(rows, depth, effort, known); while (!entry.done()) entry.step(stop);
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ class LookAhead {
   [[nodiscard]] bool done() const { return n_frames_ == 0; }
   // False when the watch said stop: nothing happened, and the step may be tried again.
   bool step(Watch& watch);
-  // Ends the look early. What was learnt on the way stays in the table, so that the same look,
+  // Ends it early. What was learnt on the way stays in the table, so that the same look-ahead,
   // started again, soon is where this one ended.
   void give_up();
 
@@ -60,11 +60,11 @@ class LookAhead {
     RowKey key;
     std::size_t depth = 0;
     int effort = 0;
-    LookId look = LookId::none;  // not opened yet
-    std::size_t rank = 0;        // the candidate whose children are looked at,
-    int effort_below = 0;        // with this effort,
-    int side = 0;                // the one of them,
-    bool second = false;         // whether that is the other's turn,
+    EntryId entry = EntryId::none;  // not opened yet
+    std::size_t rank = 0;           // the candidate whose children are looked at,
+    int effort_below = 0;           // with this effort,
+    int side = 0;                   // the one of them,
+    bool second = false;            // whether that is the other's turn,
     RowKey child_key[2];
     Subtree first;  // and what was found below the one before
   };

@@ -1,9 +1,9 @@
 // LookTable: what a look-ahead remembers of the sets of rows it has seen, in bounded memory.
 //
-// A set at a depth is a Look: the cheapest subtree known, and the splits that may still beat it.
+// A set at a depth is a Entry: the cheapest subtree known, and the splits that may still beat it.
 // Looks are named by index and stay where they are. Once the table has reached its size, new ones
 // are handed out but not entered: nobody finds them, and whoever made one gives it back. Nothing is
-// dropped one by one; clear() drops all, when no look is in use.
+// dropped one by one; clear() drops all, when none is in use.
 //
 //   I1  best is a tree for the rows, and costs what it says.
 //   I2  lower <= the cost of every tree for the rows, and no split left out can beat best.
@@ -19,7 +19,7 @@
 
 namespace maptree {
 
-enum class LookId : std::uint32_t { none = UINT32_MAX };
+enum class EntryId : std::uint32_t { none = UINT32_MAX };
 
 // A split, and the cheapest trees and least bounds known below it.
 struct Candidate {
@@ -30,11 +30,11 @@ struct Candidate {
   [[nodiscard]] Cost total() const { return lower[0] + lower[1]; }
 };
 
-struct Look {
+struct Entry {
   RowKey rows;
   std::uint32_t depth = 0;
-  LookId next = LookId::none;  // in its bucket, or among the free
-  int effort = -1;             // spent on it so far (look_ahead.hpp)
+  EntryId next = EntryId::none;  // in its bucket, or among the free
+  int effort = -1;               // spent on it so far (look_ahead.hpp)
   bool entered = false;
   Cost base;  // split(d) + log |V|
   Cost lower;
@@ -44,7 +44,7 @@ struct Look {
   [[nodiscard]] bool solved() const { return lower >= best.cost(); }
   // Drops the candidates that cannot beat `best` any more.
   void prune();
-  // Besides the look itself.
+  // Besides the entry itself.
   [[nodiscard]] std::size_t bytes() const {
     return best.bytes() + candidates.capacity() * sizeof(Candidate);
   }
@@ -54,17 +54,17 @@ class LookTable {
  public:
   explicit LookTable(std::size_t max_bytes);
 
-  [[nodiscard]] Look& operator[](LookId id) { return looks_[static_cast<std::uint32_t>(id)]; }
-  [[nodiscard]] LookId find(const RowKey& rows, std::size_t depth) const;
-  // A new look at what an expansion found.
-  LookId add(const RowKey& rows, std::size_t depth, const Expansion& found);
+  [[nodiscard]] Entry& operator[](EntryId id) { return entries_[static_cast<std::uint32_t>(id)]; }
+  [[nodiscard]] EntryId find(const RowKey& rows, std::size_t depth) const;
+  // A new entry for what an expansion found.
+  EntryId add(const RowKey& rows, std::size_t depth, const Expansion& found);
   // To be told when `best` was replaced: its memory is counted.
-  void replace_best(LookId id, Subtree&& better);
-  // Gives a look back that was not entered.
-  void release(LookId id);
+  void replace_best(EntryId id, Subtree&& better);
+  // Gives an entry back that nobody can find.
+  void release(EntryId id);
   void clear();
   [[nodiscard]] bool full() const { return bytes() >= max_bytes_; }
-  [[nodiscard]] std::size_t bytes() const { return bytes_ + buckets_.capacity() * sizeof(LookId); }
+  [[nodiscard]] std::size_t bytes() const { return bytes_ + buckets_.capacity() * sizeof(EntryId); }
 
  private:
   [[nodiscard]] std::size_t bucket_of(const RowKey& rows, std::size_t depth) const {
@@ -72,9 +72,9 @@ class LookTable {
   }
 
   std::size_t max_bytes_;
-  std::deque<Look> looks_;  // grows without moving
-  std::vector<LookId> buckets_;
-  LookId free_ = LookId::none;
+  std::deque<Entry> entries_;  // grows without moving
+  std::vector<EntryId> buckets_;
+  EntryId free_ = EntryId::none;
   std::size_t bytes_ = 0;
 };
 

@@ -2,7 +2,8 @@
 // children are splits, kept as records inside it.
 //
 //   I1  lower(n) <= optimum(n) <= upper(n), always; lower never falls, upper never rises.
-//   I2  lower(n) = min(upper(n), base + least split), once expanded.
+//   I2  lower(n) = min(upper(n), base + least split), once expanded. Splits that the expander left
+//       out are bounded below by upper(n).
 //   I3  upper(n) is reached by a tree: a leaf, or `best` and the trees of its children.
 //   I4  a split's lower[side] is its child's.
 //

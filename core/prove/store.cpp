@@ -261,7 +261,7 @@ void Store::mark_tree(NodeId id) {
 }
 
 bool Store::sweep(Watch& watch) {
-  // Splits forget the children that go, while these can still be looked at. The table is made anew.
+  // Splits forget the children that go, while these can still be read. The table is made anew.
   std::fill(buckets_.begin(), buckets_.end(), NodeId::none);
   for (std::uint32_t n = 0; n < n_cells_; ++n) {
     if (!is_node(n) || !cell(n).node.marked) continue;

@@ -14,11 +14,11 @@ constexpr bool small_limits = false;
 #endif
 // Bytes of options, before all are forgotten and found again where they are needed.
 constexpr std::size_t options_limit = small_limits ? 1 << 12 : 1 << 26;
-// Nodes, before those that no particle has are looked for.
+// Nodes, before those that no particle has are searched for.
 constexpr std::size_t least_room = small_limits ? 64 : 1 << 14;
 
 // 128 bits that name a set, by words: of a large set there are far fewer than rows, over which
-// Dataset::key goes, and that would take as long as a look at all columns.
+// Dataset::key goes, and that would take as long as counting all columns.
 RowKey key_of(const RowSet& rows) {
   constexpr std::uint64_t a = 0x9e3779b97f4a7c15ULL, b = 0xd1b54a32d192ed03ULL;
   RowKey key;

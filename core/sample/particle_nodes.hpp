@@ -3,8 +3,8 @@
 // A node is a set of rows, whatever path led to it: where two particles come to the same rows, what
 // is known about them (class counts, varying columns, how well each splits) is computed once.
 // Row sets themselves are not kept. A node knows one path to it, and its rows are made again from
-// that where they are needed, which takes a step a level, while a look at the node takes one a
-// column. So memory grows with the number of nodes, not with the number of rows.
+// that where they are needed, which takes a step a level, while its options take one a column. So
+// memory grows with the number of nodes, not with the number of rows.
 #pragma once
 
 #include <cstdint>

@@ -7,7 +7,7 @@ namespace maptree {
 
 namespace {
 
-// More rows than this are not looked at side by side: by then what has not varied rarely does.
+// More rows than this are not compared side by side: by then what has not varied rarely does.
 constexpr std::size_t rows_side_by_side = 256;
 
 // Columns 64 w to 64 w + 63 of a row; bits beyond the last column mean nothing.

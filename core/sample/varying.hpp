@@ -1,8 +1,8 @@
 // Varying: which columns are not constant on a set of rows, the set V of the prior.
 //
-// A look at some rows side by side finds most of the columns that vary; only the others are
+// Comparing some rows side by side finds most of the columns that vary; only the others are
 // followed through the whole set. On a part of a set no column varies that did not on the whole,
-// so the columns of the parent are enough to look at.
+// so only the columns of the parent are candidates.
 #pragma once
 
 #include <cstdint>

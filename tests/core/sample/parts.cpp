@@ -205,7 +205,7 @@ TEST(gains_of_splits_are_differences_of_leaves) {
 TEST(varying_columns_are_those_that_are_not_constant) {
   fuzz::Random random(5);
   maptree::Watch never;
-  // Words of columns, words of rows, more rows than are looked at side by side, sparse sets.
+  // Words of columns, words of rows, more rows than are compared side by side, sparse sets.
   for (const std::size_t n_columns : {1u, 31u, 32u, 33u, 64u, 65u, 100u, 130u}) {
     for (const std::size_t n_rows : {1u, 2u, 100u, 1000u, 20000u}) {
       const maptree::Dataset data = random_table(random, n_rows, n_columns, 2, 0);
