@@ -23,7 +23,8 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and pip
 
 # A run that can be killed: it goes on where the last one ended.
 SCRIPT = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # background programs ignore it
 from experiments.local import rows_from_here
 from experiments.run import missing, run
 from experiments.store import Store
