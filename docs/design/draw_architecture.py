@@ -114,7 +114,7 @@ def draw() -> None:
 
     def column(ax: Axes, places: Places, edges: Edges, folder: str) -> None:
         place = {room: (x, -1.25 * row) for room, (x, row) in places.items()}
-        for room, near in _shortest(edges):
+        for room, near in sorted(_shortest(edges)):
             (x, y), (to_x, to_y) = place[room], place[near]
             ends = (to_x, to_y + 0.36), (x, y - 0.36)
             ax.annotate("", *ends, arrowprops={"arrowstyle": "-|>", "color": "#777777", "lw": 1})
