@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import pytest
 
 import faults
-from control import Clock, wait_until
+from control import HANGS, Clock, wait_until
 from experiments import child as child_module
 from experiments import memory
 from experiments import sandbox as sandbox_module
@@ -41,7 +41,7 @@ def sandbox():
 
 @pytest.fixture
 def hasty(monkeypatch):
-    monkeypatch.setattr(sandbox_module, "patience", lambda limit: 60.0 if limit is None else limit)
+    monkeypatch.setattr(sandbox_module, "patience", lambda limit: HANGS if limit is None else limit)
 
 
 def works(sandbox) -> Row:
@@ -194,10 +194,10 @@ def test_a_child_killed_at_its_start_is_replaced(peers, tmp_path):
 
 
 def test_two_starts_that_fail_cost_one_cell(peers, monkeypatch, tmp_path):
-    monkeypatch.setattr(sandbox_module, "START_SECONDS", 5.0)
     sandbox = peers("case $start in 1) kill -KILL $$;; 2) exec sleep 10000;; esac")
     clock = Clock(step=1.0, runs=lambda: starts(tmp_path) == 2)
     with monkeypatch.context() as patch:
+        patch.setattr(sandbox_module, "START_SECONDS", 5.0)
         patch.setattr(child_module, "time", read_by(clock))
         row = sandbox.run(PEER)
     assert (row.outcome, row.reason) == (
