@@ -36,32 +36,32 @@ WORDS = np.array(["red", "green", "blue", "white", "black", "brown", "grey", "pi
 def make(rng: np.random.Generator, n: int) -> pa.Table:
     """Make rows of 20 columns; the label mostly depends on some of them."""
 
-    def holes(values: np.ndarray) -> pa.Array:
+    def with_missing(values: np.ndarray) -> pa.Array:
         return pa.array(values, mask=rng.random(n) < 0.1)
 
     age, hours = rng.integers(18, 90, n), rng.integers(0, 80, n)
     colour = WORDS[rng.integers(0, len(WORDS), n)]
     income = rng.lognormal(10, 1, n)
     columns: dict[str, Any] = {
-        "age": holes(age),
+        "age": with_missing(age),
         "hours": hours,
-        "income": holes(income),
+        "income": with_missing(income),
         "debt": rng.lognormal(8, 2, n),
         "score": rng.normal(size=n).astype(np.float32),
         "rate": rng.random(n),
-        "height": holes(rng.normal(170, 10, n).round(1)),
+        "height": with_missing(rng.normal(170, 10, n).round(1)),
         "weight": rng.normal(70, 12, n).round(1),
         "visits": rng.poisson(3, n),
         "account": rng.integers(0, 10**12, n),
-        "colour": holes(colour),
+        "colour": with_missing(colour),
         "town": np.char.add("town ", rng.integers(0, 500, n).astype(str)),
         "code": np.char.add("k", rng.integers(0, 30, n).astype(str)),
         "plan": pa.array(rng.choice(["free", "basic", "pro"], n)).dictionary_encode(),
         "smoker": rng.choice(["no", "yes"], n),
         "member": rng.random(n) < 0.3,
-        "insured": holes(rng.random(n) < 0.6),
+        "insured": with_missing(rng.random(n) < 0.6),
         "joined": np.datetime64("2015-01-01") + rng.integers(0, 3000, n),
-        "seen": holes(np.datetime64("2022-01-01", "us") + rng.integers(0, 10**14, n)),
+        "seen": with_missing(np.datetime64("2022-01-01", "us") + rng.integers(0, 10**14, n)),
         "wait": rng.integers(0, 10**11, n).astype("m8[us]"),
     }
     likely = ((age > 45) & (colour == "red")) | ((hours > 60) & (income > 30_000))
