@@ -1,9 +1,9 @@
-"""Measure the search set by set: cost and bound over time, proof, memory, speed; CART beside it.
+"""Measure the search set by set: cost and bound over time, proof, memory, speed; and CART.
 
     python bench/bench.py --limit 10 --sets vote lymph
 
-A benchmark, not a test: figures depend on the machine and on what else it runs. README.md in this
-folder says how to read them.
+A benchmark, not a test: results depend on the machine and on its load. README.md in this folder
+explains them.
 """
 
 from __future__ import annotations
@@ -49,18 +49,24 @@ def main() -> int:
 
 def _read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sets", nargs="+", metavar="NAME", help="all that are found by default")
-    parser.add_argument("--limit", type=float, default=60.0, help="seconds for each set (60)")
-    parser.add_argument("--memory-limit", metavar="SIZE", help="such as 500MB; none by default")
-    parser.add_argument("--jobs", type=int, metavar="N", help="n_jobs of the classifier")
-    parser.add_argument("--out", help="where to write, without .json (bench/results/SETTINGS)")
+    parser.add_argument(
+        "--sets", nargs="+", metavar="NAME", help="sets to measure (all that are found)"
+    )
+    parser.add_argument(
+        "--limit", type=float, default=60.0, help="time limit per set in seconds (60)"
+    )
+    parser.add_argument("--memory-limit", metavar="SIZE", help="memory limit, such as 500MB (none)")
+    parser.add_argument("--jobs", type=int, metavar="N", help="number of threads (1)")
+    parser.add_argument("--out", help="output path without .json (bench/results/SETTINGS)")
     options = parser.parse_args()
     options.out = output(
         options.out, name_of(options.limit, options.sets, options.memory_limit, options.jobs)
     )
     try:
         if options.limit <= 0:
-            raise ValueError(f"--limit {options.limit:g} leaves no time: pass seconds above 0")
+            raise ValueError(
+                f"--limit {options.limit:g} leaves no time: pass a number of seconds above 0"
+            )
         memory_limit(options.memory_limit)
         options.sets = sets.choose(options.sets)
     except ValueError as error:

@@ -1,7 +1,7 @@
-"""CART as a yardstick: scikit-learn's fully grown tree, pruned by the posterior.
+"""CART as a baseline: scikit-learn's fully grown tree, pruned by the posterior.
 
-The pruning is exact. Bottom-up, a split stays where it and what is best below it cost less than a
-leaf, so that of all prunings of the grown tree the one of least cost is left.
+The pruning is exact. Bottom-up, a split is kept if it costs less than a leaf, together with the
+best pruning below it. The result is the pruning of the grown tree with the lowest cost.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def measure(X: NDArray[Any], y: NDArray[Any]) -> list[dict[str, Any]]:
         seconds = time.perf_counter() - started
         again = -log_posterior(tree, X, y)
         if not np.isclose(cost, again, rtol=0, atol=1e-6):
-            raise RuntimeError(f"the pruned tree costs {cost}, the scorer says {again}")
+            raise RuntimeError(f"the pruned tree costs {cost}, but log_posterior gives {again}")
         lines.append(
             {
                 "criterion": criterion,
@@ -42,12 +42,12 @@ def measure(X: NDArray[Any], y: NDArray[Any]) -> list[dict[str, Any]]:
 
 
 def grow(X: NDArray[Any], y: NDArray[Any], criterion: str) -> Tree:
-    """Let scikit-learn grow a tree on a 0/1 matrix until nothing can be split."""
+    """Grow a tree with scikit-learn on a 0/1 matrix until no node can be split."""
     model = DecisionTreeClassifier(criterion=criterion, random_state=0).fit(X, y)
     grown = model.tree_
     labels = np.asarray(y)[:, np.newaxis] == model.classes_
     counts = model.decision_path(X).T @ labels.astype(np.int64)
-    # At 0.5, so that its left side is where the test is false, as in a Tree.
+    # Its thresholds are 0.5, so its left child is the false branch, as in a Tree.
     feature = np.where(grown.children_left < 0, -1, grown.feature)
     return Tree(feature, grown.children_left, grown.children_right, counts)
 

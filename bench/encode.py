@@ -1,17 +1,17 @@
-"""Measure how raw tables are encoded: time, and memory that the process holds at most.
+"""Measure the encoding of raw tables: time, and peak memory of the process.
 
     python bench/encode.py --rows 10000000 --against 1000000
 
 Makes a Parquet file of 20 mixed columns in a temporary folder (numbers, whole numbers, text,
-categories, dates, datetimes, booleans; a tenth of the values missing in some), then in a process
-of its own each:
+categories, dates, datetimes, booleans; a tenth of the values missing in some), then, each in a
+separate process:
 
 - encodes the file column by column into packed bits (``scan_parquet``), and fits a tree on it;
-- on ``--against`` rows in memory (a pandas frame), encodes and fits, beside scikit-learn's tree
-  behind OrdinalEncoder (grown out, and with 32 leaves) and behind OneHotEncoder, on the same rows.
+- encodes and fits ``--against`` rows in memory (a pandas frame), and on the same rows fits
+  scikit-learn's tree after OrdinalEncoder (fully grown, and with 32 leaves) and OneHotEncoder.
 
 Memory is the peak of the resident set from /proc, so this runs on Linux only. A benchmark, not a
-test: figures depend on the machine and on what else it runs.
+test: results depend on the machine and on its load.
 """
 
 from __future__ import annotations
@@ -29,39 +29,39 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-CHUNK = 1_000_000  # rows of the file that are made together
+CHUNK = 1_000_000  # rows of the file made at a time
 WORDS = np.array(["red", "green", "blue", "white", "black", "brown", "grey", "pink"])
 
 
 def make(rng: np.random.Generator, n: int) -> pa.Table:
-    """Make rows of 20 columns; the label follows some of them, most of the time."""
+    """Make rows of 20 columns; the label mostly depends on some of them."""
 
-    def holes(values: np.ndarray) -> pa.Array:
+    def with_missing(values: np.ndarray) -> pa.Array:
         return pa.array(values, mask=rng.random(n) < 0.1)
 
     age, hours = rng.integers(18, 90, n), rng.integers(0, 80, n)
     colour = WORDS[rng.integers(0, len(WORDS), n)]
     income = rng.lognormal(10, 1, n)
     columns: dict[str, Any] = {
-        "age": holes(age),
+        "age": with_missing(age),
         "hours": hours,
-        "income": holes(income),
+        "income": with_missing(income),
         "debt": rng.lognormal(8, 2, n),
         "score": rng.normal(size=n).astype(np.float32),
         "rate": rng.random(n),
-        "height": holes(rng.normal(170, 10, n).round(1)),
+        "height": with_missing(rng.normal(170, 10, n).round(1)),
         "weight": rng.normal(70, 12, n).round(1),
         "visits": rng.poisson(3, n),
         "account": rng.integers(0, 10**12, n),
-        "colour": holes(colour),
+        "colour": with_missing(colour),
         "town": np.char.add("town ", rng.integers(0, 500, n).astype(str)),
         "code": np.char.add("k", rng.integers(0, 30, n).astype(str)),
         "plan": pa.array(rng.choice(["free", "basic", "pro"], n)).dictionary_encode(),
         "smoker": rng.choice(["no", "yes"], n),
         "member": rng.random(n) < 0.3,
-        "insured": holes(rng.random(n) < 0.6),
+        "insured": with_missing(rng.random(n) < 0.6),
         "joined": np.datetime64("2015-01-01") + rng.integers(0, 3000, n),
-        "seen": holes(np.datetime64("2022-01-01", "us") + rng.integers(0, 10**14, n)),
+        "seen": with_missing(np.datetime64("2022-01-01", "us") + rng.integers(0, 10**14, n)),
         "wait": rng.integers(0, 10**11, n).astype("m8[us]"),
     }
     likely = ((age > 45) & (colour == "red")) | ((hours > 60) & (income > 30_000))
@@ -126,7 +126,7 @@ def encode_file(path: str, seconds: float) -> dict[str, Any]:
 
 
 def as_numbers(frame: Any) -> Any:
-    """Make numbers of dates and times, which scikit-learn's tree does not take as they are."""
+    """Convert dates and times to numbers, because scikit-learn's tree does not accept them."""
     import pandas as pd
 
     frame = frame.copy()
@@ -197,7 +197,7 @@ def _timed(name: str, work: Any) -> dict[str, float]:
 
 
 def run(*arguments: str) -> dict[str, Any]:
-    """Run one case in a process of its own."""
+    """Run one case in a separate process."""
     done = subprocess.run(
         [sys.executable, __file__, "--case", *arguments],
         capture_output=True,
@@ -219,9 +219,16 @@ def show(title: str, found: dict[str, Any]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=10_000_000, help="rows of the file")
-    parser.add_argument("--against", type=int, default=2_000_000, help="half to fit, half to score")
-    parser.add_argument("--seconds", type=float, default=120.0, help="time limit of a fit")
+    parser.add_argument("--rows", type=int, default=10_000_000, help="number of rows in the file")
+    parser.add_argument(
+        "--against",
+        type=int,
+        default=2_000_000,
+        help="number of rows in memory; half to fit, half to score",
+    )
+    parser.add_argument(
+        "--seconds", type=float, default=120.0, help="time limit of a fit in seconds"
+    )
     parser.add_argument("--case", nargs="*", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.case:

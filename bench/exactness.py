@@ -1,8 +1,8 @@
-"""Compare the samplers with posteriors that brute force enumerates: two tables.
+"""Compare the samplers with posteriors enumerated by brute force: two tables.
 
     python bench/exactness.py
 
-The problems and the oracle are those of the tests, which ask for a total variation below 0.02 and
+The problems and the oracle are those of the tests, which require a total variation below 0.02 and
 an evidence within three standard errors.
 """
 
@@ -33,7 +33,7 @@ _CAPTION = (
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", help="where to write, without .json (bench/results/exactness)")
+    parser.add_argument("--out", help="output path without .json (bench/results/exactness)")
     out = output(parser.parse_args().out, "exactness")
     document: dict[str, Any] = {
         "environment": environment(),
@@ -46,7 +46,7 @@ def main() -> int:
 
 
 def measure(name: str) -> dict[str, Any]:
-    """Fit both samplers to a problem; return how far they are from the truth."""
+    """Fit both samplers to a problem; return their errors."""
     problem, (posterior, log_evidence) = TINY[name], exact(name)
     given = {
         "alpha": problem.alpha,

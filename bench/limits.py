@@ -1,9 +1,9 @@
-"""Measure whether limits are kept: seconds beyond a time limit, memory, how soon a command answers.
+"""Measure whether limits are kept: overshoot of time limits, memory, response times of commands.
 
     python bench/limits.py --only "time limit" --rounds 5
 
-The tests count (expansions, bytes asked for, readings of a clock); what depends on the machine is
-here. Every measurement is a process of its own. README.md in this folder says how to read it.
+The tests count (expansions, bytes requested, readings of a clock); what depends on the machine is
+measured here. Every measurement is a separate process. README.md in this folder explains the table.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ class Limit:
 
 
 def noise(n_rows: int = 500, n_columns: int = 80) -> tuple[Any, Any]:
-    """Labels that follow nothing: the search has no end."""
+    """Random labels: the search never finishes."""
     rng = np.random.default_rng(0)
     return rng.integers(0, 2, (n_rows, n_columns), dtype=np.uint8), rng.integers(0, 2, n_rows)
 
 
 def conjunction(n_rows: int, n_columns: int) -> tuple[Any, Any]:
-    """Labels that follow two columns, but for one in ten."""
+    """Labels that depend on two columns, with one in ten flipped."""
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (n_rows, n_columns), dtype=np.uint8)
     return X, (X[:, 0] & X[:, n_columns // 2]) ^ (rng.random(n_rows) < 0.1)
@@ -62,18 +62,18 @@ def numbers(n_rows: int, n_columns: int) -> tuple[Any, Any]:
 
 
 def patterns() -> tuple[Any, Any, Any]:
-    """A thousand weights: each makes rows of a pattern of their own."""
+    """A thousand rows of different weights: no two have the same count."""
     rng = np.random.default_rng(0)
     return *noise(1000, 3000), rng.integers(1, 30_000, 1000)
 
 
 def heavy() -> tuple[Any, Any, Any]:
-    """Three rows that count 32 million: tables of the posterior that take 768 MB."""
+    """Three rows whose weights sum to 32 million: the tables of the posterior take 768 MB."""
     return [[0, 0], [1, 0], [1, 1]], [0, 1, 0], [16_000_000, 16_000_000, 1]
 
 
 def warmed(name: str = "MAPTreeClassifier") -> Any:
-    """Return a classifier's type once all that is loaded late has been loaded."""
+    """Return a classifier's type after all lazy imports are done."""
     import maptree
 
     kind = getattr(maptree, name)
@@ -86,7 +86,7 @@ def warmed(name: str = "MAPTreeClassifier") -> Any:
 
 
 def over(data: Callable[[], Any], seconds: float, kind: str = "", **params: Any) -> float:
-    """Return the seconds that a fit takes beyond its limit."""
+    """Return by how many seconds a fit exceeds its time limit."""
     given, make = data(), warmed(kind or "MAPTreeClassifier")
     with contextlib.suppress(UserWarning):
         started = time.perf_counter()
@@ -95,7 +95,7 @@ def over(data: Callable[[], Any], seconds: float, kind: str = "", **params: Any)
 
 
 def grown(data: Callable[[], Any], limit: str) -> float:
-    """Return the MiB that a process grows by in ten seconds of search."""
+    """Return by how many MiB a process grows in ten seconds of search."""
     given, make = data(), warmed()
     before = start_of_peak()
     make(time_limit=10, memory_limit=limit).fit(*given)
@@ -103,7 +103,7 @@ def grown(data: Callable[[], Any], limit: str) -> float:
 
 
 def grown_before_the_search(change: Callable[[Any, Any], Any]) -> float:
-    """Return the MiB that a process grows by until the search begins."""
+    """Return by how many MiB a process grows before the search starts."""
     from maptree import _core
 
     X, y = change(*noise(300_000, 100))
@@ -185,7 +185,7 @@ def predict_with_many_trees() -> float:
 
 
 def refuse_a_flood(content: Callable[[int], bytes], size: int) -> float:
-    """Return the processor seconds that it takes to refuse a file that is no model."""
+    """Return the processor seconds that it takes to refuse a file that is not a model."""
     from maptree import load_model
 
     with tempfile.TemporaryDirectory() as folder:
@@ -198,7 +198,7 @@ def refuse_a_flood(content: Callable[[int], bytes], size: int) -> float:
 
 
 def times_as_long(command: list[str], other: list[str]) -> float:
-    """Return how many times the processor seconds of another program a program takes."""
+    """Return the processor time of a program divided by that of another program."""
     return min(_processor_seconds(command) for _ in range(3)) / min(
         _processor_seconds(other) for _ in range(3)
     )
@@ -247,7 +247,7 @@ _FLOODS: dict[str, Callable[[int], bytes]] = {
 
 
 def limits() -> Iterator[Limit]:
-    """All that is measured, in the order of the tables."""
+    """Everything that is measured, in the order of the tables."""
 
     def fit(name: str, data: Callable[[], Any], seconds: float, **how: Any) -> Limit:
         title = f"{name}, time_limit={seconds:g}"
@@ -332,7 +332,7 @@ def limits() -> Iterator[Limit]:
 
 
 def measured(limit: Limit) -> float:
-    """Measure once, in a process of its own."""
+    """Measure once, in a separate process."""
     done = subprocess.run(
         [sys.executable, "-W", "ignore", __file__, "--case", limit.name, limit.group],
         capture_output=True,
@@ -355,7 +355,7 @@ def row_of(limit: Limit, values: list[float]) -> dict[str, Any]:
 
 
 def markdown(document: dict[str, Any]) -> str:
-    """Return the report: a table for each kind of limit."""
+    """Return the report: one table per kind of limit."""
     parts = ["# Limits", facts(document["environment"] | document["settings"])]
     groups = dict.fromkeys(row["group"] for row in document["rows"])
     for group in groups:
@@ -373,9 +373,13 @@ def markdown(document: dict[str, Any]) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=3, help="measurements of each limit (3)")
-    parser.add_argument("--only", default="", metavar="TEXT", help="limits with this in their name")
-    parser.add_argument("--out", help="where to write, without .json (bench/results/limits)")
+    parser.add_argument(
+        "--rounds", type=int, default=3, help="number of measurements per limit (3)"
+    )
+    parser.add_argument(
+        "--only", default="", metavar="TEXT", help="measure only limits whose names contain this"
+    )
+    parser.add_argument("--out", help="output path without .json (bench/results/limits)")
     parser.add_argument("--case", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.case is not None:

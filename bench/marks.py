@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-MARKS = (0.01, 0.1, 1.0, 10.0, 60.0)  # seconds from the beginning of fit
+MARKS = (0.01, 0.1, 1.0, 10.0, 60.0)  # seconds from the start of fit
 
 
 def marks_within(limit: float) -> list[float]:
-    """Return the marks that a run of so many seconds passes."""
+    """Return the marks that lie within a run of this length."""
     return [mark for mark in MARKS if mark <= limit]
 
 
 def at_mark(trace: NDArray[Any], mark: float) -> dict[str, float | None]:
-    """Return cost and lower bound at a mark: the last entry at or before it, None without one."""
+    """Return cost and lower bound at a mark, from the last entry up to it; None without one."""
     before = int(np.searchsorted(trace["seconds"], mark, side="right"))
     if before == 0:
         return {"seconds": mark, "cost": None, "lower_bound": None}
@@ -29,7 +29,7 @@ def at_mark(trace: NDArray[Any], mark: float) -> dict[str, float | None]:
 
 
 def seconds_to_bound(seconds: list[float], bounds: list[float], target: float) -> float | None:
-    """Return when a lower bound was first reached, None if it never was."""
+    """Return when a lower bound was first reached; None if never."""
     for second, bound in zip(seconds, bounds, strict=True):
         if bound >= target:
             return second

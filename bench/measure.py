@@ -1,7 +1,7 @@
-"""One fit in a process of its own: what it costs in time and memory belongs to it alone.
+"""One fit in a separate process, so that its time and memory can be measured.
 
-`measure` starts this file as a program. The program prints a line of JSON for each part that is
-done, so that a crash later on loses nothing.
+`measure` starts this file as a program. The program prints one line of JSON after each part, so
+that a later crash loses nothing.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Settings:
 
 
 def measure(name: str, settings: Settings, with_cart: bool = False) -> dict[str, Any]:
-    """Fit a set in a new process. ``outcome`` is "measured", or says how the process ended."""
+    """Fit a set in a new process. ``outcome`` is "measured", or how the process ended."""
     command = [sys.executable, __file__, name, "--limit", repr(settings.limit)]
     if settings.memory_limit is not None:
         command += ["--memory-limit", settings.memory_limit]
@@ -56,7 +56,7 @@ def measure(name: str, settings: Settings, with_cart: bool = False) -> dict[str,
             process.kill()
             raise
     for line in printed.splitlines():
-        with contextlib.suppress(json.JSONDecodeError):  # cut off where the process was killed
+        with contextlib.suppress(json.JSONDecodeError):  # truncated because the process was killed
             row |= json.loads(line)
     if row["outcome"] == "measured" and process.returncode != 0:
         row["outcome"] = _ended(process.returncode)
@@ -68,11 +68,11 @@ def _ended(code: int) -> str:
 
 
 def fit(X: Any, y: Any, settings: Settings) -> dict[str, Any]:
-    """Fit once and return all that was measured."""
+    """Fit once and return all measurements."""
     given = {"time_limit": settings.limit, "memory_limit": settings.memory_limit}
     if settings.jobs is not None:
         given["n_jobs"] = settings.jobs
-    # What is loaded late is loaded now: it is not part of the search, in time or memory.
+    # Lazy imports happen now: they are not part of the time and memory of the search.
     MAPTreeClassifier().fit([[0], [1]] * 4, [0, 1] * 4)
     model = MAPTreeClassifier(**given)
     before = start_of_peak()
@@ -87,7 +87,7 @@ def fit(X: Any, y: Any, settings: Settings) -> dict[str, Any]:
         "status": certificate.status,
         "cost": -certificate.log_posterior,
         "lower_bound": -certificate.log_posterior_bound,
-        "proved_depth": "inf" if math.isinf(depth) else int(depth),  # JSON knows no infinity
+        "proved_depth": "inf" if math.isinf(depth) else int(depth),  # JSON has no infinity
         "seconds": certificate.seconds,
         "seconds_to_proof": certificate.seconds if certificate.optimal else None,
         "fit_seconds": wall,
@@ -110,7 +110,7 @@ def fit(X: Any, y: Any, settings: Settings) -> dict[str, Any]:
 
 
 def start_of_peak() -> int | None:
-    """Let the system's record of the peak start from here; return the resident bytes."""
+    """Reset the system's record of peak memory; return the resident bytes."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)  # so that memory freed earlier does not hide growth
     try:
@@ -121,7 +121,7 @@ def start_of_peak() -> int | None:
 
 
 def resident(field: str) -> int | None:
-    """Return a field of the process's status in bytes; None where the system has no such file."""
+    """Return a field of the process's status in bytes; None if the system has no such file."""
     try:
         status = Path("/proc/self/status").read_text()
     except OSError:
@@ -139,7 +139,9 @@ def main() -> None:
     parser.add_argument("--jobs", type=int)
     parser.add_argument("--cart", action="store_true")
     options = parser.parse_args()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the program that started this
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # Ctrl-C is handled by the program that started this one
 
     X, y = sets.load(options.name)
     print(json.dumps({"rows": X.shape[0], "columns": X.shape[1]}), flush=True)

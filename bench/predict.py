@@ -1,16 +1,16 @@
-"""Measure predictions beside scikit-learn's tree of the same shape.
+"""Measure predictions against scikit-learn's tree of the same shape.
 
     python bench/predict.py
 
-For matrices and frames of numbers, scikit-learn grows a tree on some of the rows, and ours is made
-of the same tests on the same columns. For a table of mixed columns (those of encode.py: text,
-categories, dates, missing values), where scikit-learn needs a pipeline of its encoders, both are
-fitted to some of the rows, with as many leaves. scikit-learn gets dates and times as numbers;
-making them is not on its bill.
+For matrices and frames of numbers, scikit-learn grows a tree on some of the rows, and ours has the
+same tests on the same columns. For a table of mixed columns (those of encode.py: text, categories,
+dates, missing values), where scikit-learn needs a pipeline with encoders, both are fitted to some
+of the rows, with the same number of leaves. scikit-learn gets dates and times as numbers; the time
+for that conversion is not counted.
 
 The two take turns, and the best run of each counts. Wall time is what a user waits; processor time
-says the same on a busy machine. A ratio below 1 means that maptree is faster. A benchmark, not a
-test: figures depend on the machine and on what else it runs.
+is comparable on a busy machine. A ratio below 1 means that maptree is faster. A benchmark, not a
+test: results depend on the machine and on its load.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _model(grown: DecisionTreeClassifier, tree: Tree, schema: Schema) -> MAPTree
 
 
 def take_turns(works: list[Callable[[], object]], repeats: int) -> list[tuple[float, float]]:
-    """Return for each of several works the least wall time and the least processor time, in ms."""
+    """Return the lowest wall time and the lowest processor time of each function, in ms."""
     best = [(np.inf, np.inf)] * len(works)
     for work in works:
         work()
@@ -158,7 +158,7 @@ def numbers(n_rows: int, repeats: int) -> Iterator[dict[str, Any]]:
             grown = DecisionTreeClassifier(max_leaf_nodes=leaves, random_state=0)
             grown.fit(_frame(part) if names else part, y[:GROWN_ON])
             ours = twin(grown)
-            # It compares in float32, we compare exactly: rounded, all rows end in the same leaf.
+            # scikit-learn compares in float32, maptree exactly: rounded values give equal leaves.
             rounded = part.astype(np.float32)
             rounded = _frame(rounded) if names else rounded
             assert np.array_equal(ours.apply(rounded), grown.apply(rounded))
@@ -183,7 +183,7 @@ def _frame(X: np.ndarray) -> pd.DataFrame:
 
 
 def mixed(n_rows: int, repeats: int) -> Iterator[dict[str, Any]]:
-    """Measure a table of mixed columns; scikit-learn's tree sits behind its encoders."""
+    """Measure a table of mixed columns; scikit-learn's tree comes after its encoders."""
     table = encode.make(np.random.default_rng(0), n_rows)
     y = table["label"].to_numpy(zero_copy_only=False)
     table = table.drop(["label"])
@@ -210,7 +210,7 @@ def mixed(n_rows: int, repeats: int) -> Iterator[dict[str, Any]]:
 
 
 def show(title: str, rows: Iterator[dict[str, Any]], kept: list[dict[str, Any]]) -> str:
-    """Print a table, each row when it is measured; return the whole."""
+    """Print a table row by row as it is measured; return the whole table."""
     lines = [title, "", HEADER, "|---|---:|---|" + "---:|" * 5]
     print("", *lines, sep="\n", flush=True)
     for row in rows:
@@ -223,8 +223,10 @@ def show(title: str, rows: Iterator[dict[str, Any]], kept: list[dict[str, Any]])
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--repeats", type=int, default=7, help="turns of each; the best counts")
-    parser.add_argument("--only", choices=["numbers", "mixed"], help="one of the two tables")
+    parser.add_argument("--repeats", type=int, default=7, help="runs of each; the best counts")
+    parser.add_argument(
+        "--only", choices=["numbers", "mixed"], help="measure only one of the two tables"
+    )
     parser.add_argument("--out", help="write OUT.json and OUT.md")
     options = parser.parse_args()
     made, kept, tables = environment(), [], []

@@ -1,4 +1,4 @@
-"""What every benchmark's report has: where it was made, files that are never half written."""
+"""What all benchmark reports share: a description of the machine, and atomic writing."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def environment() -> dict[str, Any]:
         "scikit-learn": sklearn.__version__,
         "maptree": maptree.__version__,
         "commit": _commit(),
-        "kernel": _core.kernels()[0],  # the first is the one that is chosen
+        "kernel": _core.kernels()[0],  # the first is used
     }
 
 
@@ -68,7 +68,7 @@ def _load() -> float | None:
 
 
 def _commit() -> str:
-    """The commit, "+" if the sources differ from it."""
+    """The commit, with a "+" if the sources differ from it."""
     folder = Path(__file__).resolve().parents[1]
 
     def git(*words: str) -> str:
@@ -86,7 +86,7 @@ def _commit() -> str:
 def name_of(
     limit: float, sets: list[str] | None, memory_limit: str | None = None, jobs: object = None
 ) -> str:
-    """Return the name of a report that tells its settings.
+    """Return the name of a report, made of its settings.
 
     >>> name_of(60, None, "500MB", 2), name_of(1, ["vote", "lymph"])
     ('60s-500MB-jobs2', '1s-vote-lymph')
@@ -102,14 +102,14 @@ def name_of(
 
 
 def output(given: str | None, name: str) -> Path:
-    """Return where to write, without the ending."""
+    """Return the output path without its extension."""
     if given is None:
         return RESULTS / name
     return Path(given.removesuffix(".json").removesuffix(".md"))
 
 
 def write(out: Path, document: dict[str, Any], markdown: str) -> None:
-    """Write OUT.json and OUT.md, each whole or not at all."""
+    """Write OUT.json and OUT.md, each atomically."""
     out.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(document, indent=1, allow_nan=False) + "\n"
     for ending, content in ((".json", text), (".md", markdown)):
@@ -121,14 +121,14 @@ def write(out: Path, document: dict[str, Any], markdown: str) -> None:
 
 @contextmanager
 def until_interrupted() -> Iterator[None]:
-    """Go on behind the block after Ctrl-C or SIGTERM."""
+    """Continue after the block on Ctrl-C or SIGTERM."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with suppress(KeyboardInterrupt):
         yield
 
 
 def finish(out: Path, document: dict[str, Any], markdown: Callable[[dict[str, Any]], str]) -> bool:
-    """Print the report that was written; return whether it has all sets."""
+    """Print the written report; return whether it has all sets."""
     measured, sets = len(document["rows"]), document["sets"]
     if measured < sets:
         print(f"Interrupted: {measured} of {sets} sets measured.", file=sys.stderr)
@@ -139,7 +139,7 @@ def finish(out: Path, document: dict[str, Any], markdown: Callable[[dict[str, An
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a Markdown table: the first column to the left, numbers to the right.
+    """Return a Markdown table: the first column left-aligned, numbers right-aligned.
 
     >>> print(table(["set", "cost"], [["vote", "84.46"]]))
     | set | cost |
@@ -153,15 +153,15 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def number(value: float | None, decimals: int = 4) -> str:
-    """Return a number for a table; a dash where there is none."""
+    """Return a number for a table; a dash for None."""
     return NOTHING if value is None else f"{value:,.{decimals}f}"
 
 
 def megabytes(value: int | None) -> str:
-    """Return bytes in units of a million."""
+    """Return bytes in millions."""
     return number(None if value is None else value / 1e6, 1)
 
 
 def facts(of: dict[str, Any]) -> str:
-    """Return a Markdown list of what is known; what is None is left out."""
+    """Return a Markdown list; None values are left out."""
     return "\n".join(f"- {name}: {value}" for name, value in of.items() if value is not None)

@@ -1,9 +1,9 @@
-"""Measure the samplers set by set: seconds and the best tree over several seeds, the search beside.
+"""Measure the samplers set by set: seconds and the best tree over several seeds; and the search.
 
     python bench/samplers.py --sets anneal kr-vs-kp --seeds 10
 
-A benchmark, not a test: figures depend on the machine and on what else it runs. README.md in this
-folder says how to read them.
+A benchmark, not a test: results depend on the machine and on its load. README.md in this folder
+explains them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from maptree import MAPTreeClassifier, MCMCTreeClassifier, SMCTreeClassifier
 from report import environment, facts, number, output, table, write
 
 FIRST_SEED = 42
-COSTS = 5e-4  # costs nearer than this are the same
+COSTS = 5e-4  # costs closer than this are equal
 
 _CAPTION = (
     "Cost is the negative log posterior of the best tree that a run saw, at the default prior: "
@@ -43,7 +43,7 @@ class Variant:
 
 
 def variants(iterations: int, particles: int) -> dict[str, Variant]:
-    """Return what is measured."""
+    """Return the variants to measure."""
 
     def mcmc(n: int) -> Variant:
         model = MCMCTreeClassifier(n_samples=n, burn_in=0, n_chains=1)
@@ -77,7 +77,7 @@ def main() -> int:
     }
     compared = variants(options.iterations, options.particles)
     for model in (MCMCTreeClassifier(), SMCTreeClassifier(), MAPTreeClassifier()):
-        model.fit([[0], [1]] * 4, [0, 1] * 4)  # what is loaded late is loaded now
+        model.fit([[0], [1]] * 4, [0, 1] * 4)  # lazy imports happen now
     try:
         for name in options.sets:
             X, y = sets.load(name)
@@ -121,7 +121,7 @@ def measure(model: Any, X: Any, y: Any, n_seeds: int) -> dict[str, Any]:
 
 
 def bootstrap(values: NDArray[np.float64], n_draws: int = 10_000) -> tuple[float, float]:
-    """Return the 95% interval of the mean by drawing the values again and again.
+    """Return the 95% interval of the mean by resampling the values.
 
     >>> bootstrap(np.array([3.0, 3.0, 3.0]))
     (3.0, 3.0)
@@ -132,7 +132,7 @@ def bootstrap(values: NDArray[np.float64], n_draws: int = 10_000) -> tuple[float
 
 
 def search(X: Any, y: Any, seconds: float, n_runs: int = 3) -> float:
-    """Return the least cost that the search reaches in so many seconds, in a few runs."""
+    """Return the lowest cost that the search reaches in this many seconds, in a few runs."""
     costs = []
     for _ in range(n_runs):
         model = MAPTreeClassifier(time_limit=seconds).fit(X, y)
@@ -191,12 +191,12 @@ def _line(row: dict[str, Any], found: dict[str, Any]) -> list[str]:
 
 
 def ahead(found: dict[str, Any]) -> bool:
-    """Tell whether the best run of a sampler beat the search of the same length."""
+    """Return whether the best run of a sampler beat the search of the same length."""
     return bool(found["best"] < found["search_cost"] - COSTS)
 
 
 def counts(found: list[tuple[dict[str, Any], dict[str, Any]]]) -> list[str]:
-    """Return what a table comes to."""
+    """Return the conclusions of a table."""
     lines = []
     known = [(row["set"], one) for row, one in found if one["published"]]
     if known:
@@ -223,16 +223,20 @@ def _progress(row: dict[str, Any]) -> str:
 
 def _read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sets", nargs="+", metavar="NAME", help="all that are found by default")
+    parser.add_argument(
+        "--sets", nargs="+", metavar="NAME", help="sets to measure (all that are found)"
+    )
     parser.add_argument("--seeds", type=int, default=10, help="from 42 on (10)")
-    parser.add_argument("--iterations", type=int, default=1000, help="of the chain (1000)")
-    parser.add_argument("--particles", type=int, default=300, help="of the island (300)")
-    parser.add_argument("--out", help="where to write, without .json (bench/results/samplers)")
+    parser.add_argument(
+        "--iterations", type=int, default=1000, help="iterations of the chain (1000)"
+    )
+    parser.add_argument("--particles", type=int, default=300, help="particles of the island (300)")
+    parser.add_argument("--out", help="output path without .json (bench/results/samplers)")
     options = parser.parse_args()
     options.out = output(options.out, "samplers")
     try:
         if min(options.seeds, options.iterations, options.particles) <= 0:
-            raise ValueError("--seeds, --iterations and --particles are above 0")
+            raise ValueError("--seeds, --iterations and --particles must be above 0")
         options.sets = sets.choose(options.sets)
     except ValueError as error:
         parser.error(str(error))

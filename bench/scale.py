@@ -1,15 +1,15 @@
-"""Measure how fitting grows with the table: memory, time to a first tree, cost of an expansion.
+"""Measure how fitting scales with the table: memory, time to the first tree, time per expansion.
 
     python bench/scale.py --out scale.json
 
-It prints its tables as they grow; with --out it writes what was measured as JSON, and the tables as
-Markdown beside it.
+It prints its tables row by row; with --out it also writes the measurements as JSON, and the tables
+as Markdown next to it.
 
-Every case is a process of its own, one after the other. Memory is the peak of the resident set
-from /proc, over what the process held when ``fit`` was called; what was freed before is handed back
-first, or it would be used again unseen. So this runs on Linux with glibc only. "Packed" is rows x
-columns / 8 bytes. Labels follow (x0 and x1) or (x2 and x3), one in ten is turned over. A benchmark,
-not a test: figures depend on the machine and on what else it runs.
+Every case runs in a separate process, one after the other. Memory is the peak of the resident set
+from /proc, minus what the process held when ``fit`` was called; memory freed before is returned to
+the system first, because reusing it would not show. So this runs on Linux with glibc only. "Packed"
+is rows x columns / 8 bytes. Labels are (x0 and x1) or (x2 and x3), with one in ten flipped. A
+benchmark, not a test: results depend on the machine and on its load.
 """
 
 from __future__ import annotations
@@ -61,10 +61,10 @@ def run_case(case: dict[str, Any]) -> dict[str, Any]:
     """Fit once and measure, in a process that has done nothing else."""
     X, y = make(case["rows"], case["columns"])
     X = LAYOUTS[case["layout"]](X)
-    MAPTreeClassifier(max_expansions=5).fit(X[:50], y[:50])  # what is loaded late is loaded now
+    MAPTreeClassifier(max_expansions=5).fit(X[:50], y[:50])  # lazy imports happen now
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
-    Path("/proc/self/clear_refs").write_text("5")  # the peak starts from here
+    Path("/proc/self/clear_refs").write_text("5")  # reset the peak
     before = resident("VmRSS")
     at_search: dict[str, float] = {}
     search = _core.search
@@ -111,7 +111,7 @@ def run(shape: tuple[int, int], layout: str = "uint8", **limits: Any) -> dict[st
 
 
 def table(title: str, header: str, rows: Iterable[str]) -> str:
-    """Print a table, each row when it is measured; return the whole."""
+    """Print a table row by row as it is measured; return the whole table."""
     lines = [title, "", header, "|---|" + "---:|" * (header.count("|") - 2)]
     print("", *lines, sep="\n", flush=True)
     for row in rows:
@@ -121,7 +121,7 @@ def table(title: str, header: str, rows: Iterable[str]) -> str:
 
 
 def measure(repeats: int) -> tuple[dict[str, list[dict[str, Any]]], list[str]]:
-    """Return what was measured, and the tables of it."""
+    """Return the measurements and their tables."""
     out: dict[str, list[dict[str, Any]]] = {"memory": [], "expansions": [], "limits": []}
 
     def kept(name: str, row: dict[str, Any]) -> dict[str, Any]:
@@ -190,7 +190,9 @@ def measure(repeats: int) -> tuple[dict[str, list[dict[str, Any]]], list[str]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", help="write OUT.json and OUT.md")
-    parser.add_argument("--repeats", type=int, default=3, help="runs of each timing of expansions")
+    parser.add_argument(
+        "--repeats", type=int, default=3, help="runs of each timing; the best counts"
+    )
     parser.add_argument("--case", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.case is not None:

@@ -1,7 +1,7 @@
 """The sets to measure on, and what is known about them.
 
-A set is a file NAME.txt.gz in the folder that $MAPTREE_DATA names: one row a line, 0/1, the label
-first. tic-tac-toe is generated. `anchors.json` has costs to compare with; a set needs none.
+A set is a file NAME.txt.gz in the folder named by $MAPTREE_DATA: one row per line, 0/1, the label
+first. tic-tac-toe is generated. `anchors.json` has known costs to compare with, for some sets.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ def available() -> list[str]:
 
 
 def choose(names: list[str] | None) -> list[str]:
-    """Return the sets asked for, all by default; raise ValueError for one that is not there."""
+    """Return the requested sets, by default all; raise ValueError for one that does not exist."""
     found = available()
     missing = [name for name in names or [] if name not in found]
     if missing:
         raise ValueError(
-            f"no {missing[0]}.txt.gz in $MAPTREE_DATA: let it name the folder with the sets "
+            f"no {missing[0]}.txt.gz in $MAPTREE_DATA: set it to the folder with the sets "
             f"(found: {', '.join(found)})"
         )
     return names or found
@@ -48,7 +48,7 @@ def load(name: str) -> tuple[NDArray[np.uint8], NDArray[Any]]:
 
 
 def anchor(name: str, n_rows: int, n_columns: int) -> dict[str, Any] | None:
-    """Return what is known about a set; None if nothing is, or about another table of its name."""
+    """Return what is known about a set; None if nothing is, or only about another table."""
     known = json.loads(Path(__file__).with_name("anchors.json").read_text())["sets"].get(name)
     if known is None or (known["rows"], known["columns"]) != (n_rows, n_columns):
         return None

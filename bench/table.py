@@ -1,4 +1,4 @@
-"""The benchmark's tables: from the rows that were measured to Markdown, and what they count."""
+"""The benchmark's tables in Markdown, and conclusions from them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Row = dict[str, Any]
 
 COSTS = 1e-4  # costs are published to four decimals, lower bounds to two
 BOUNDS = 1e-2
-ARITHMETIC = 1e-6  # between the search's fixed point and the scorer's floats
+ARITHMETIC = 1e-6  # between the search's fixed point and the floats of log_posterior
 
 
 def markdown(document: dict[str, Any]) -> str:
@@ -69,7 +69,7 @@ _CAPTION_WORK = (
 
 
 def cost_table(rows: list[Row], limit: float) -> str:
-    """Costs at the marks and at the end, beside those of others."""
+    """Costs at the marks and at the end, with those of other systems."""
     header = ["set", "rows", "columns"]
     header += [f"{mark:g} s" for mark in marks_within(limit)]
     header += ["end", "published", "best known", "CART gini", "CART entropy", "CART s"]
@@ -96,7 +96,7 @@ def cost_table(rows: list[Row], limit: float) -> str:
 
 
 def bound_table(rows: list[Row], limit: float) -> str:
-    """Lower bounds at the marks and at the end, beside the published one."""
+    """Lower bounds at the marks and at the end, with the published one."""
     header = ["set", *(f"{mark:g} s" for mark in marks_within(limit)), "end", "gap", "published"]
     lines = []
     for row in rows:
@@ -162,7 +162,7 @@ _GOALS = (
 
 
 def counts(rows: list[Row], limit: float, memory: int = -1) -> list[str]:
-    """Return what the tables come to, a sentence each; sets that failed count as misses."""
+    """Return the conclusions of the tables, one sentence each; sets that failed count as misses."""
     anchored = [row for row in rows if row.get("anchor")]
     lines = []
     for mark, goal, what in _GOALS:
@@ -239,7 +239,7 @@ def _below(row: Row, other: float) -> bool:
 
 
 def contradictions(rows: list[Row]) -> list[str]:
-    """Return what cannot be true together, a sentence each: a fault in the search or in a bound."""
+    """Return contradictions, one sentence each: each is a bug in the search or in a bound."""
     found = []
     for row in (row for row in rows if "cost" in row):
         anchor, lower = row.get("anchor") or {}, row["lower_bound"]
@@ -258,5 +258,5 @@ def contradictions(rows: list[Row]) -> list[str]:
 
 
 def failures(rows: list[Row]) -> list[str]:
-    """Return the sets whose process did not end well."""
+    """Return the sets whose process failed."""
     return [f"{row['set']}: {row['outcome']}" for row in rows if row["outcome"] != "measured"]

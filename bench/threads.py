@@ -1,9 +1,9 @@
-"""Compare numbers of threads: seconds to proof, or to the same lower bound where none is reached.
+"""Compare numbers of threads: seconds to the proof, or to the same lower bound without one.
 
     python bench/threads.py --sets vote lymph --limit 10 --rounds 5
 
-The numbers take turns, each fit in a process of its own, so that what slows the machine down for
-a while slows both. README.md in this folder says how to read the table.
+The numbers take turns, each fit in a separate process, so that a temporary slowdown of the machine
+affects both. README.md in this folder explains the table.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _last_bound(run: Run) -> float:
 
 
 def _seconds_to(run: Run, target: float, limit: float) -> float:
-    """When a run reached a bound; the limit, which is less than the truth, if it did not."""
+    """When a run reached a bound; if it did not, the time limit, which is a lower bound."""
     reached = seconds_to_bound(run["trace"]["seconds"], run["trace"]["lower_bound"], target)
     return limit if reached is None else reached
 
@@ -159,13 +159,24 @@ def _line(row: dict[str, Any], rounds: int, width: int) -> list[str]:
 
 def _read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sets", nargs="+", metavar="NAME", help="all that are found by default")
-    parser.add_argument("--limit", type=float, default=10.0, help="seconds for each fit (10)")
-    parser.add_argument("--rounds", type=int, default=5, help="fits of each kind and set (5)")
     parser.add_argument(
-        "--jobs", type=int, nargs=2, default=[1, 2], metavar="N", help="what to compare (1 2)"
+        "--sets", nargs="+", metavar="NAME", help="sets to measure (all that are found)"
     )
-    parser.add_argument("--out", help="where to write, without .json (bench/results/SETTINGS)")
+    parser.add_argument(
+        "--limit", type=float, default=10.0, help="time limit per fit in seconds (10)"
+    )
+    parser.add_argument(
+        "--rounds", type=int, default=5, help="fits per set and number of threads (5)"
+    )
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        nargs=2,
+        default=[1, 2],
+        metavar="N",
+        help="the two numbers of threads to compare (1 2)",
+    )
+    parser.add_argument("--out", help="output path without .json (bench/results/SETTINGS)")
     options = parser.parse_args()
     compared = f"{options.jobs[0]}v{options.jobs[1]}"
     options.out = output(
@@ -173,7 +184,9 @@ def _read_options() -> argparse.Namespace:
     )
     try:
         if options.limit <= 0 or options.rounds <= 0 or options.jobs[0] == options.jobs[1]:
-            raise ValueError("--limit and --rounds are above 0, and --jobs are two numbers")
+            raise ValueError(
+                "--limit and --rounds must be above 0, and --jobs two different numbers"
+            )
         options.sets = sets.choose(options.sets)
     except ValueError as error:
         parser.error(str(error))

@@ -1,4 +1,4 @@
-"""The paper's experiments: every system on every set, one row a result, figures from the rows.
+"""The paper's experiments: every system on every set, one row per result, figures from the rows.
 
     python -m experiments --help
 

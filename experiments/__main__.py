@@ -4,8 +4,8 @@
     python -m experiments figures
     python -m experiments report
 
-A run computes only what has no row yet, and stores each row when it is there: stop it with Ctrl-C
-or in any other way, start it again, and it goes on.
+A run computes only missing rows, and stores each row as soon as it is complete: stop it in any way,
+start it again, and it continues.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from maptree.datasets import CP4IM_SETS, DatasetNotFoundError, load_cp4im
 def main() -> int:
     """Do what the command line says."""
     options = _read_options()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as gentle as Ctrl-C
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # handle it like Ctrl-C
     at = options.results / "results.sqlite"
     if options.command is not _run and not at.exists():
-        print(f"There is no {at}: `python -m experiments run` makes it.", file=sys.stderr)
+        print(f"There is no {at}: run `python -m experiments run` first.", file=sys.stderr)
         return 1
     try:
         options.results.mkdir(parents=True, exist_ok=True)
         store = Store(at)
     except (OSError, sqlite3.Error, ValueError) as error:
-        print(f"Cannot keep results in {options.results}: {error}", file=sys.stderr)
+        print(f"Cannot store results in {options.results}: {error}", file=sys.stderr)
         return 1
     with store:
         status: int = options.command(options, store)
@@ -61,18 +61,18 @@ def _run(options: argparse.Namespace, store: Store) -> int:
     if options.systems is not None:
         wanted = [cell for cell in wanted if cell.system in options.systems]
     if not wanted:
-        print("Not run: no cell is of such a family, set and system.", file=sys.stderr)
+        print("Not run: no cell matches this family, set and system.", file=sys.stderr)
         return 1
     left = missing(wanted, store, options.retry)
     keys = {cell.key for cell in wanted}
-    print(f"{len(keys)} cells, {len(keys) - len(left)} of them done before", file=sys.stderr)
+    print(f"{len(keys)} cells, {len(keys) - len(left)} already done", file=sys.stderr)
     try:
         _compute(left, options, store)
     except (OSError, ValueError, sqlite3.Error) as error:
         print(f"Not run: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("Interrupted. What was finished is stored; run it again to go on.", file=sys.stderr)
+        print("Interrupted. Finished cells are stored; run again to continue.", file=sys.stderr)
         return 130
     finally:
         print(summary([row for row in store.load() if row["key"] in keys]))
@@ -80,9 +80,9 @@ def _run(options: argparse.Namespace, store: Store) -> int:
 
 
 def _sets(asked: list[str] | None) -> list[str]:
-    """Return the sets to run on. They are fetched here, once, and not by every process.
+    """Return the sets to run on. They are downloaded here, once, not by every process.
 
-    Those that were asked for have to be there; otherwise it is as many as are found.
+    Sets given by name must exist; by default it is all that are found.
     """
     if asked is not None:
         for name in asked:
@@ -108,7 +108,7 @@ def _compute(left: list[Cell], options: argparse.Namespace, store: Store) -> Non
 
     from experiments.cluster import check_workers, rows_from_cluster
 
-    # It writes a traceback when the scheduler is lost, which one line of ours says better.
+    # Dask writes a traceback when the scheduler is lost; our one-line message is clearer.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     with Client(options.dask, timeout=10) as client:
         workers = check_workers(client)
@@ -161,15 +161,15 @@ def _read_options() -> argparse.Namespace:
         "--budget",
         choices=BUDGETS,
         default="quick",
-        help="quick: half an hour on two cores; minute: the same with 60 s a run in the speed "
-        "family; full: the paper's own, days (quick)",
+        help="quick: half an hour on two cores; minute: the same with 60 s per run in the speed "
+        "family; full: the paper's own, several days (quick)",
     )
     common.add_argument(
         "--sets",
         nargs="+",
         metavar="NAME",
         choices=[known.name for known in CP4IM_SETS],
-        help="only these sets; all that are found by default",
+        help="only these sets (all that are found)",
     )
 
     runs = commands.add_parser("run", parents=[common], help="compute the rows that are missing")
@@ -182,22 +182,24 @@ def _read_options() -> argparse.Namespace:
         nargs="+",
         metavar="NAME",
         choices=tuple(MODULES),
-        help=f"only these of {', '.join(MODULES)}",
+        help=f"only these systems, of {', '.join(MODULES)}",
     )
     runs.add_argument(
-        "--jobs", type=int, default=_cores(), metavar="N", help="cells at a time (all cores)"
+        "--jobs",
+        type=int,
+        default=_cores(),
+        metavar="N",
+        help="number of cells to compute at a time (all cores)",
     )
     runs.add_argument(
         "--dask",
         metavar="ADDRESS",
-        help="compute on the Dask cluster of this scheduler, such as tcp://10.0.0.1:8786",
+        help="compute on the Dask cluster with this scheduler, such as tcp://10.0.0.1:8786",
     )
-    runs.add_argument(
-        "--retry", action="store_true", help="compute time-outs, crashes and errors anew"
-    )
+    runs.add_argument("--retry", action="store_true", help="recompute timeouts, crashes and errors")
 
     commands.add_parser(
-        "figures", parents=[common], help="draw all figures that the rows suffice for"
+        "figures", parents=[common], help="draw all figures for which there are enough rows"
     ).set_defaults(command=_figures)
     commands.add_parser(
         "report", parents=[common], help="write report.md from the rows"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class Budget:
-    """What a run may spend. Times are seconds a fit."""
+    """The limits of a run. Times are in seconds per fit."""
 
     name: str
     long_run: float  # speed: the one run by time; runs by expansions end then, too

@@ -44,7 +44,7 @@ class Cell:
 
     @cached_property
     def key(self) -> str:
-        """A hash of all that the cell says."""
+        """A hash of everything in the cell."""
         return hashlib.sha256(self.to_json().encode()).hexdigest()[:20]
 
     def to_json(self) -> str:
@@ -53,7 +53,7 @@ class Cell:
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Read what `to_json` has written."""
+        """Read what `to_json` wrote."""
         return cls(**json.loads(text))
 
     @property
@@ -64,7 +64,7 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """The cell in words, for a person who watches the run."""
+        """The cell in words, for the progress display."""
         prior = ("alpha", "beta", "rho")
         settings = [f"{k}={v}" for k, v in self.params.items() if k not in prior]
         hidden = ("kind", "name", "tree")
@@ -74,7 +74,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """What a cell has come to. Fields are the columns of the store, in this order."""
+    """The result of a cell. Fields are the columns of the store, in this order."""
 
     key: str
     family: str

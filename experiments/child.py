@@ -1,4 +1,4 @@
-"""A process that answers lines, under a limit of time and one of memory."""
+"""A process that answers line by line, under a time limit and a memory limit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LONGEST_ANSWER = 10**8  # bytes
 
 
 class EndedError(Exception):
-    """The process is gone, or was ended: outcome as in a row, and why."""
+    """The process ended or was killed: the outcome as in a row, and why."""
 
     def __init__(self, outcome: str, reason: str, seconds: float, grown: int) -> None:
         super().__init__(reason)
@@ -29,13 +29,13 @@ class EndedError(Exception):
 
 
 class Child:
-    """A running process with pipes. Its owner is one thread; only `kill` is for others, too."""
+    """A running process with pipes. It belongs to one thread; others may only call `kill`."""
 
     def __init__(self, command: list[str], environment: dict[str, str]) -> None:
-        # Appended to by the child, read only when it has died: what it said last.
+        # The child's stderr; its last line is read only after the child died.
         self._said = tempfile.TemporaryFile("a+b")  # noqa: SIM115 (closed in `close`)
         self._heard = b""
-        # A session of its own: Ctrl-C at the terminal is for the run, which then ends its children.
+        # A separate session: Ctrl-C at the terminal reaches the run only, which ends its children.
         self._process = subprocess.Popen(
             command,
             env=environment,
@@ -53,19 +53,19 @@ class Child:
 
     @property
     def exited(self) -> bool:
-        """Whether the process has ended by itself, with an exit code and not by a signal."""
+        """Whether the process exited by itself, with an exit code and not by a signal."""
         code = self._process.poll()
         return code is not None and code >= 0
 
     def tell(self, line: str) -> None:
-        """Send a line. That nobody is there to read it shows when no answer is heard."""
+        """Send a line. If nobody reads it, the missing answer will show that."""
         assert self._process.stdin is not None
         self._said.truncate(0)
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.write(line.encode() + b"\n")
 
     def hear(self, seconds: float, max_bytes: int) -> bytes:
-        """Wait for a line; raise EndedError, and the process is to be closed, if none comes."""
+        """Wait for a line; if none comes, raise EndedError: the process must then be closed."""
         assert self._process.stdout is not None
         pipe = self._process.stdout.fileno()
         started = now = time.monotonic()
@@ -81,14 +81,14 @@ class Child:
                 piece = os.read(pipe, 1 << 16)
                 if not piece:
                     if memory.kills_for_memory() > killed_before and self._signal() == "SIGKILL":
-                        raise ended("memory", "killed by the system for want of memory")
+                        raise ended("memory", "killed by the system because it ran out of memory")
                     raise ended("crash", self._how_it_died())
                 self._heard += piece
                 if b"\n" in piece:
                     break
                 if len(self._heard) > LONGEST_ANSWER:
-                    raise ended("crash", "an answer without end")
-            # If all of us were paused for a while, that is not held against the child.
+                    raise ended("crash", "its answer is too long")
+            # If this process was suspended as well, the child is not blamed for the time.
             last, now = now, time.monotonic()
             waited += min(now - last, LONGEST_POLL)
             held = memory.resident(self._process.pid)
@@ -119,13 +119,13 @@ class Child:
         return f"{how}: {words}" if words else how
 
     def kill(self) -> None:
-        """End the process and all that it started. Another thread may wait for its answer."""
+        """Kill the process and all that it started. Another thread may wait for its answer."""
         if self.alive:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
 
     def close(self) -> None:
-        """End the process and let go of what belongs to it."""
+        """End the process and release its resources."""
         self.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):

@@ -1,13 +1,13 @@
 """Cells on a Dask cluster, through dask.distributed itself.
 
-joblib's Dask backend gives up the whole run when one task fails for good. Here every cell is a
-future of its own: if a worker dies, the scheduler gives its cells to another, and a cell whose
-workers die again and again gets a row that says so.
+joblib's Dask backend aborts the whole run when one task fails permanently. Here every cell is a
+separate future: if a worker dies, the scheduler gives its cells to another, and a cell whose
+workers die repeatedly gets a row that says so.
 
 Workers need this folder on their path, the same environments, and the data:
 `PYTHONPATH=. .venv/bin/dask worker ADDRESS --nthreads 1` in a clone of the repository. One that
-joins later and has no such path hands its cells back. The scheduler needs nothing of ours: cells
-and rows travel as plain text and dictionaries.
+joins later without that path returns its cells. The scheduler needs none of our code: cells and
+rows travel as plain text and dictionaries.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def evaluate_here(cell: str) -> dict[str, Any]:
 
 
 def _on_worker(cell: str | None) -> dict[str, Any]:
-    """Return a row; or that this worker cannot make any, and why."""
+    """Return a row, or the reason why this worker cannot compute any."""
     try:
         from experiments import cluster
     except ImportError as error:
@@ -50,15 +50,16 @@ def _on_worker(cell: str | None) -> dict[str, Any]:
     return {} if cell is None else cluster.evaluate_here(cell)
 
 
-# What is said to be of the main program is sent as code, not as a name to import: the scheduler
-# looks at it, too, and would have to find us.
+# Functions of the main program are sent as code, not as a name to import: the scheduler reads
+# them, too, and could not import our modules.
 _on_worker.__module__ = "__main__"
 
 
 def check_workers(client: Client, patience: float = 60.0) -> int:
-    """Return how many cells are computed at a time, once there is a worker.
+    """Wait for a worker; return how many cells are computed at a time.
 
-    TimeoutError if none comes within ``patience`` seconds, ValueError if one cannot find us.
+    Raises TimeoutError if none comes within ``patience`` seconds, ValueError if one cannot import
+    our modules.
     """
     address = _address(client)
     if not client.nthreads():
@@ -66,19 +67,19 @@ def check_workers(client: Client, patience: float = 60.0) -> int:
         try:
             client.wait_for_workers(1, timeout=patience)
         except TimeoutError as error:
-            text = f"no worker has come to {address} in {patience:g} s. {START_WORKERS}"
+            text = f"no worker joined {address} in {patience:g} s. {START_WORKERS}"
             raise TimeoutError(text) from error
     try:
         client.run(_on_worker, None)
     except ImportError as error:
-        raise ValueError(f"a worker says: {error}. {START_WORKERS}") from error
+        raise ValueError(f"a worker reports: {error}. {START_WORKERS}") from error
     return sum(client.nthreads().values())
 
 
 def rows_from_cluster(cells: list[Cell], client: Client) -> Generator[Row]:
-    """Yield rows as they finish, one a cell whatever happens to workers.
+    """Yield rows as they finish, one per cell, whatever happens to workers.
 
-    ConnectionError if the scheduler is gone.
+    Raises ConnectionError if the scheduler is gone.
     """
     address = _address(client)
     texts = [cell.to_json() for cell in cells]
@@ -94,14 +95,14 @@ def rows_from_cluster(cells: list[Cell], client: Client) -> Generator[Row]:
             row = _row(future, cell, client, address)
             if isinstance(row, Row):
                 yield row
-                future.release()  # the scheduler need not remember what is stored
+                future.release()  # it is stored, so the scheduler can forget it
                 continue
             unfit.add(row["unfit"])
             others = set(client.nthreads()) - unfit
             if not others:
-                yield Row.of(cell, "missing", f"a Dask worker says: {row['reason']}")
+                yield Row.of(cell, "missing", f"a Dask worker reports: {row['reason']}")
                 continue
-            # Rather than only: the others may be gone, too, and new ones have come.
+            # Preferred, not required: they may be gone by then, and new workers may have joined.
             again = client.submit(
                 _on_worker,
                 cell.to_json(),
@@ -118,7 +119,7 @@ def rows_from_cluster(cells: list[Cell], client: Client) -> Generator[Row]:
 
 
 def _row(future: Future, cell: Cell, client: Client, address: str) -> Row | dict[str, Any]:
-    """Return what came of a future: a row, or what an unfit worker says."""
+    """Return the result of a future: a row, or what an unfit worker reports."""
     try:
         answer: dict[str, Any] = future.result()
     except KilledWorker as error:
@@ -126,8 +127,8 @@ def _row(future: Future, cell: Cell, client: Client, address: str) -> Row | dict
     except Exception as error:
         if isinstance(error, CancelledError) or client.status != "running":
             raise ConnectionError(
-                f"the connection to {address} was lost; what was finished is stored, run it again "
-                "to go on"
+                f"the connection to {address} was lost; finished cells are stored, run again to "
+                "continue"
             ) from error
         # Of the worker, not of the system: it may go well the next time.
         return Row.of(cell, "missing", f"its Dask worker: {type(error).__name__}: {error}")

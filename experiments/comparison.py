@@ -1,4 +1,4 @@
-"""What the rows on folds say: how each setting does on each set, by itself and beside CART 4."""
+"""Scores of each setting on each set, averaged over folds, and differences from CART 4."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""For pytest, which looks for examples in every module: these need packages that are not here."""
+"""Keeps pytest from collecting doctests of modules whose packages are not installed here."""
 
 from __future__ import annotations
 

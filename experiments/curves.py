@@ -1,4 +1,4 @@
-"""What the speed rows say: how good a tree each system has after how long."""
+"""The speed rows as curves: how good a tree each system has after how much time."""
 
 from __future__ import annotations
 

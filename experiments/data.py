@@ -20,7 +20,7 @@ FOLD_SEED = 84
 
 @dataclass(frozen=True)
 class Split:
-    """Rows to learn from and rows to be judged by; none of the latter if a set is taken whole."""
+    """Training rows and test rows; there are no test rows if a set is used whole."""
 
     X_train: NDArray[np.uint8]
     y_train: NDArray[np.int64]
@@ -46,7 +46,7 @@ def load(data: Mapping[str, Any]) -> Split:
 def available() -> tuple[list[str], dict[str, str]]:
     """Return the names of the CP4IM sets that can be loaded, and for each other one why not.
 
-    What is not on this machine is downloaded. The first that cannot be is the last that is tried,
+    Sets that are not on this machine are downloaded. After the first failure no others are tried,
     so that a machine without a connection does not wait for every set.
     """
     present: list[str] = []

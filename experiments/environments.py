@@ -1,7 +1,7 @@
-"""The Python environments that systems live in.
+"""The Python environments of the systems.
 
-Peers have one of their own: what they need must not decide what this library is tried with, and
-`make test` must not wait for a peer to be compiled.
+Peers have a separate one: their dependencies must not determine the versions that this library is
+tested with, and `make test` must not wait for a peer to compile.
 """
 
 from __future__ import annotations

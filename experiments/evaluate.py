@@ -25,7 +25,7 @@ def evaluate(cell: Cell) -> Row:
         return Row.of(cell, "missing", str(error))
     try:
         split = data.load(cell.data)
-    except Exception as error:  # no fault of the system, and may be there the next time
+    except Exception as error:  # not the system's fault, and the data may be there next time
         return Row.of(cell, "missing", f"its data: {error}")
     try:
         return _fit_and_score(system, cell, split)
@@ -39,7 +39,7 @@ def evaluate(cell: Cell) -> Row:
 
 @cache
 def _warm_up(system: Any) -> None:
-    """Let a system load what it loads late, which is no part of what is measured."""
+    """Let a system do its lazy imports, which are not part of what is measured."""
     if hasattr(system, "WARM_UP"):
         X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 6, dtype=np.uint8)
         system.fit(X, X[:, 0].astype(np.int64), dict(system.WARM_UP), 0, 1.0)
@@ -65,5 +65,5 @@ def _fit_and_score(system: Any, cell: Cell, split: Any) -> Row:
     scored = scores.score(fitted.tree, split, prior)
     says, really = fitted.log_posterior, scored["log_posterior"]
     if says is not None and (really is None or not math.isclose(says, really, abs_tol=1e-6)):
-        raise ValueError(f"it says that its log posterior is {says}, but it is {really}")
+        raise ValueError(f"it reports a log posterior of {says}, but it is {really}")
     return Row.of(cell, "ok", **found, **scored)

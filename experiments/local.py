@@ -1,7 +1,7 @@
-"""Cells on this machine: joblib's threads, each of which has processes of its own for its cells.
+"""Cells on this machine: joblib threads, each with its own processes for its cells.
 
 Threads, because they only wait: the work is done in the children of their sandboxes, which can be
-killed and replaced one by one. A pool of processes ends as a whole when one of its members dies.
+killed and replaced one by one. A process pool fails as a whole when one of its members dies.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a result depends on beside its cell: machine and versions. No host, user or folder."""
+"""What a result depends on besides its cell: machine and versions. No host, user or folder."""
 
 from __future__ import annotations
 

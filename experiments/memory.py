@@ -25,7 +25,7 @@ def resident(pid: int) -> int:
 
 
 def kills_for_memory() -> int:
-    """Return how many processes the system has killed for want of memory so far."""
+    """Return how many processes the system has killed for lack of memory so far."""
     with contextlib.suppress(OSError):
         for line in Path("/proc/vmstat").read_text().splitlines():
             if line.startswith("oom_kill "):
@@ -45,7 +45,7 @@ class Growth:
             self._before = _field("VmRSS")
 
     def peak(self) -> int | None:
-        """Return the most that it was larger by, in bytes."""
+        """Return the largest growth in bytes."""
         if self._before is None:
             return None
         now = _field("VmHWM")

@@ -1,4 +1,4 @@
-"""How far a run is and when it will end: a bar on a terminal, a line now and then elsewhere."""
+"""Progress of a run and its expected end: a bar on a terminal, occasional lines elsewhere."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ FIRST_GUESS = 1.0  # seconds for a cell of which nothing is known
 
 
 class Forecast:
-    """Seconds that are left. Cells differ by a factor of a thousand, so counting them misleads.
+    """Estimates the seconds left. Cells differ by a factor of 1000, so counting them would mislead.
 
-    A cell takes what those of its family and system have taken so far; if there is none, its limit.
+    A cell is expected to take the mean time of its family and system so far, or else its limit.
     """
 
     def __init__(self, cells: Iterable[Cell], workers: int) -> None:
@@ -31,14 +31,14 @@ class Forecast:
         self._taken: dict[tuple[str, str], list[float]] = defaultdict(lambda: [0.0, 0.0])
 
     def done(self, row: Row) -> None:
-        """Take note of a row."""
+        """Record a row."""
         if self._left.pop(row.key, None) is not None:
             known = self._taken[row.family, row.system]
             known[0] += row.seconds or 0.0
             known[1] += 1
 
     def seconds(self) -> float:
-        """Return the guess."""
+        """Return the estimate."""
         return sum(map(self._guess, self._left.values())) / self._workers
 
     def _guess(self, cell: Cell) -> float:

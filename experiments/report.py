@@ -1,4 +1,4 @@
-"""report.md, claims.md and rows.csv: what was run, on what, what came of it, and what it says."""
+"""report.md, claims.md and rows.csv: what was run, on which machine, and the results."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def report(results: Results) -> str:
 
 
 def _facts(results: Results, rows: Rows) -> str:
-    """Say on what machine, with what versions, when, within what limits."""
+    """Return the machine, the versions, the dates and the limits."""
     run = [row for row in rows if row["outcome"] != NOT_RUN]
     budget = results.budget
     dates = sorted(row["date"] for row in run if row["date"])

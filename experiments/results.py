@@ -1,7 +1,7 @@
-"""The rows that figures and claims are about: one for every cell that a budget wants.
+"""The rows behind figures and claims: one for every cell of a budget.
 
-A cell without a row gets one that says "not run", so that nothing is left out in silence; rows of
-other budgets in the same store stay out.
+A cell without a row gets one that says "not run", so that nothing is left out silently; rows of
+other budgets in the same store are ignored.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Rows = list[dict[str, Any]]
 
 @dataclasses.dataclass(frozen=True)
 class Results:
-    """What was wanted and what came of it."""
+    """The rows of a budget, by family."""
 
     budget: Budget
     sets: list[str]
@@ -63,7 +63,7 @@ def ok(rows: Iterable[Mapping[str, Any]]) -> Rows:
 
 
 def shortfall(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Say how many rows have no result and why; nothing if all have one.
+    """Return how many rows have no result and why; empty if all have one.
 
     >>> fine, slow = {"outcome": "ok", "reason": None}, {"outcome": "timeout", "reason": "12 s"}
     >>> shortfall([fine, slow, slow])

@@ -1,4 +1,4 @@
-"""The rows of a budget as a table for any program that reads CSV; traces stay in the store."""
+"""The rows of a budget as CSV; traces stay in the store."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OF_DATA = ("rows", "noise")  # of the synthetic ones; a set's are in its name
 
 
 def as_csv(results: Results) -> str:
-    """Return a line for each cell that the budget wants, in the order of the cells."""
+    """Return a line for each cell of the budget, in the order of the cells."""
     text = io.StringIO()
     table = csv.DictWriter(text, (*PLAIN, *OF_DATA, *MEASURED), lineterminator="\n")
     table.writeheader()

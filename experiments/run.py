@@ -16,7 +16,7 @@ Rows = Callable[[list[Cell]], Generator[Row]]
 def missing(cells: list[Cell], store: Store, retry: bool = False) -> list[Cell]:
     """Return the cells to compute: each once, the longest first.
 
-    So that a run on many cores does not end with one of them busy and the others idle.
+    This way a run on many cores does not end with one of them busy and the others idle.
     """
     done = store.done(retry)
     left = {cell.key: cell for cell in cells if cell.key not in done}
@@ -24,7 +24,7 @@ def missing(cells: list[Cell], store: Store, retry: bool = False) -> list[Cell]:
 
 
 def run(cells: list[Cell], store: Store, rows_of: Rows, seen: Callable[[Row], None]) -> int:
-    """Compute cells and store each row as it comes; return how many there were."""
+    """Compute cells and store each row as it comes; return their number."""
     count = 0
     with closing(rows_of(cells)) as rows:
         for row in rows:
@@ -35,7 +35,7 @@ def run(cells: list[Cell], store: Store, rows_of: Rows, seen: Callable[[Row], No
 
 
 def summary(rows: list[dict[str, Any]]) -> str:
-    """Return a table of outcomes by system, and the reasons of failures."""
+    """Return a table of outcomes by system, and the reasons for failures."""
     counts = Counter((row["system"], row["outcome"]) for row in rows)
     reasons = Counter(
         (row["system"], row["outcome"], row["reason"]) for row in rows if row["outcome"] != "ok"

@@ -1,7 +1,8 @@
-"""Cells in processes of their own, under limits.
+"""Cells in separate processes, under limits.
 
-A child stays for the next cell, so that a thousand small cells do not start Python a thousand
-times. One that dies, overruns or talks nonsense is replaced, and the cell's row says why.
+A child is reused for the next cell, so that a thousand small cells do not start Python a thousand
+times. One that dies, exceeds a limit or gives an invalid answer is replaced, and the cell's row
+says why.
 """
 
 from __future__ import annotations
@@ -20,18 +21,18 @@ from experiments.environments import REMEDY, ROOT, python_of
 from experiments.systems import environment_of
 
 START_SECONDS = 120.0  # to import everything, on a busy machine
-MOST_STARTS = 3  # that fail in a row before an environment is given up
+MOST_STARTS = 3  # failures in a row before an environment is given up
 NO_LIMIT_SECONDS = 3600.0  # for a cell without a limit: it may hang, the run may not
 
 
 class StoppedError(Exception):
-    """The sandbox was closed under the cell, which therefore has no row."""
+    """The sandbox was closed while a cell was running, so the cell has no row."""
 
 
 def patience(limit: float | None) -> float:
-    """Return after how many seconds a system that was told a limit is killed.
+    """Return after how many seconds a system with a time limit is killed.
 
-    The excess is also for reading the data and scoring.
+    The extra time also covers reading the data and scoring.
 
     >>> patience(2), patience(60)
     (12.0, 90.0)
@@ -56,7 +57,7 @@ class Sandbox:
             try:
                 return self._run(cell)
             except BaseException:
-                # Ctrl-C, or closed: an answer that came later would be taken for the next one's.
+                # Ctrl-C, or closed: a late answer would be mistaken for that of the next cell.
                 self._drop(environment_of(cell.system))
                 raise
 
@@ -74,17 +75,17 @@ class Sandbox:
             found = {"seconds": end.seconds, "peak_bytes": end.grown, **about}
             return Row.of(cell, end.outcome, end.reason, **found)
         if row.outcome in ("crash", "memory"):
-            self._drop(environment)  # who knows what state it is in
+            self._drop(environment)  # its state is unknown
         return replace(row, **about | {"versions": about["versions"] | row.versions})
 
     def _begin(self, cell: Cell, environment: str) -> tuple[Child, dict[str, Any]]:
-        """Return a child that has begun the cell, and what it says about where it lives."""
+        """Return a child that has started the cell, and its description of its environment."""
         for last in (False, True):
             try:
                 child, about = self._ready(environment)
                 child.tell(cell.to_json())
                 child.hear(START_SECONDS, self._max_bytes)
-            except EndedError:  # while it started or was idle, which is no fault of this cell
+            except EndedError:  # while it started or was idle, so this cell is not the cause
                 self._drop(environment)
                 self._check_open()
                 if last:
@@ -94,7 +95,7 @@ class Sandbox:
         return child, about
 
     def _ready(self, environment: str) -> tuple[Child, dict[str, Any]]:
-        """Return a child that waits for a cell, and what it says about where it lives."""
+        """Return a child that waits for a cell, and its description of its environment."""
         self._check_open()
         if environment in self._broken:
             raise EndedError("missing", self._broken[environment], 0.0, 0)
@@ -104,18 +105,18 @@ class Sandbox:
             self._drop(environment)
         python = python_of(environment)
         if not python.exists():
-            reason = f"there is no environment for it: {REMEDY[environment]}"
+            reason = f"its environment is not installed: {REMEDY[environment]}"
             raise EndedError("missing", reason, 0.0, 0)
         child = Child([str(python), "-m", "experiments.serve", str(os.getpid())], _variables())
         self._children[environment] = child, {}
-        if self._closed:  # since it was asked last, so that nobody has killed this one
+        if self._closed:  # closed since the last check, so this child has not been killed
             child.kill()
         try:
             hello = json.loads(child.hear(START_SECONDS, self._max_bytes))
         except (EndedError, ValueError) as error:
             reason = f"its environment does not start: {error}"
             self._failed_starts[environment] += 1
-            # One that exits by itself always will; a signal or a busy machine may be chance.
+            # A child that exits by itself will do so again; a signal or a timeout may be chance.
             if child.exited or self._failed_starts[environment] == MOST_STARTS:
                 self._broken[environment] = reason
             self._drop(environment)
@@ -175,7 +176,7 @@ class Sandboxes:
 
 
 def _read(line: bytes, cell: Cell) -> Row:
-    """Return a child's row; an answer that is none is a crash."""
+    """Return a child's row; an invalid answer counts as a crash."""
     try:
         row = Row(**json.loads(line))
     except (ValueError, TypeError):
@@ -187,7 +188,7 @@ def _read(line: bytes, cell: Cell) -> Row:
 
 
 def _variables() -> dict[str, str]:
-    """Return the environment variables of a child: it finds us, and uses one core."""
+    """Return the environment variables of a child: it can import our modules, and uses one core."""
     given = os.environ.get("PYTHONPATH")
     one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     path = str(ROOT) if not given else f"{ROOT}{os.pathsep}{given}"

@@ -1,9 +1,9 @@
-"""How good a tree is: its posterior probability, its size, and what it says of unseen rows.
+"""How good a tree is: its posterior probability, its size, and its predictions on test rows.
 
-Whoever made the tree, its leaves hold the training rows that reach them, counted here. There are
-three test log likelihoods a row, all natural logarithms:
+Whichever system made the tree, the training rows in its leaves are counted here. There are three
+test log likelihoods per row, all natural logarithms:
 
-- ``ll_own``: of the leaf's training frequencies, kept from 0 and 1 by 0.001. What CART reports.
+- ``ll_own``: of the leaf's training frequencies, clipped at 0.001 from 0 and 1. What CART reports.
 - ``ll_predictive``: of the posterior mean (count + rho) / (rows + sum of rho), the probability that
   Bayes' rule gives to the next label. The proper one.
 - ``ll_marginal``: the published experiments': the marginal likelihood of the test labels in the
@@ -28,12 +28,12 @@ LEAST = 0.001
 
 
 def score(tree: Tree, split: Split, prior: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all scores; those on test rows are None where there are none."""
+    """Return all scores; those on test rows are None if there are no test rows."""
     counts = _counts(tree, split.X_train, split.y_train)
     posterior = log_posterior(tree, split.X_train, split.y_train, **prior)
     majority = counts.argmax(axis=1)
     scores: dict[str, Any] = {
-        # The prior gives no probability to a tree that asks what all its rows answer alike.
+        # A tree with a test that is constant on its rows has prior probability 0.
         "log_posterior": posterior if math.isfinite(posterior) else None,
         "nodes": tree.node_count,
         "leaves": tree.n_leaves,
@@ -49,7 +49,7 @@ def score(tree: Tree, split: Split, prior: Mapping[str, Any]) -> dict[str, Any]:
     rho = _pseudo_counts(prior.get("rho"), tree.n_classes)
     leaves = tree.apply(split.X_test)
     rows = counts.sum(axis=1, keepdims=True)
-    # A leaf that no training row reaches knows nothing: every class alike.
+    # A leaf that no training row reaches gives all classes the same probability.
     frequency = np.where(rows > 0, counts / np.maximum(rows, 1), 1 / tree.n_classes)
     mean = (counts + rho) / (rows + rho.sum())
     test_counts = _counts(tree, split.X_test, split.y_test)

@@ -1,6 +1,6 @@
-"""The child: reads a cell a line, answers a line. One child computes many cells.
+"""The child: reads one cell per line and answers with one line. One child computes many cells.
 
-It is started by the sandbox, which gives it limits and replaces it when it dies.
+It is started by the sandbox, which sets its limits and replaces it when it dies.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _PR_SET_PDEATHSIG = 1
 def main() -> None:
     """Serve until the pipe of cells is closed."""
     _die_with(int(sys.argv[1]))
-    # Systems print what they like, and read from nowhere: the pipes are moved out of their way.
+    # Systems may print anything and must not read our input, so the pipes are moved elsewhere.
     cells = os.fdopen(os.dup(0))
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -30,7 +30,7 @@ def main() -> None:
         answers.write(json.dumps(what) + "\n")
         answers.flush()
 
-    # Only now: what fails here is seen by the sandbox as a child that did not start.
+    # Only now: the sandbox sees a failure here as a child that did not start.
     from experiments.cells import Cell
     from experiments.evaluate import evaluate
     from experiments.machine import commit, machine, versions
@@ -39,14 +39,14 @@ def main() -> None:
     say({"ready": True, "versions": base, "machine": machine()})
     for line in cells:
         cell = Cell.from_json(line)
-        say({"begun": cell.key})  # from here on what happens is the cell's doing
+        say({"begun": cell.key})  # from here on, failures are the cell's
         say(asdict(evaluate(cell)))
 
 
 def _die_with(parent: int) -> None:
-    """End when the sandbox does, even if it is killed in the middle of a cell; on Linux.
+    """End when the sandbox does, even if it is killed in the middle of a cell (on Linux).
 
-    And be the one that the system kills if memory runs out, not the process that has the rows.
+    Also, if memory runs out, let the system kill this process and not the one that has the rows.
     """
     if sys.platform != "linux":
         return

@@ -1,4 +1,4 @@
-"""The systems that are compared and the settings of each, with the names that figures give them."""
+"""The systems that are compared and their settings, with the names used in figures."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ class Setting:
     main: bool = True  # in the main figures, and in the quick budget
 
     def is_of(self, row: Mapping[str, Any]) -> bool:
-        """Tell whether a row is one of this setting."""
+        """Return whether a row belongs to this setting."""
         return row["system"] == self.system and row["params"] == self.params
 
 
 MAPTREE = Setting("MAPTree", "maptree", PRIOR)
-CART_4 = Setting("CART 4", "cart", {"depth": 4})  # what the paper measures the others by
+CART_4 = Setting("CART 4", "cart", {"depth": 4})  # the paper's reference
 
 # STreeD and CART by cross-validation are not in the paper. STreeD optimises the same likelihood of
-# the leaves, without a prior on trees, up to a depth: the nearest rival.
+# the leaves, without a prior on trees, up to a depth: the closest competitor.
 COMPARED = (
     MAPTREE,
     *(
@@ -68,7 +68,7 @@ def in_words(settings: Iterable[Setting]) -> str:
 
 
 def _ranges(values: list[str]) -> str:
-    """Join values; three and more whole numbers in a row by their ends."""
+    """Join values; runs of three or more whole numbers become ranges."""
     runs: list[list[str]] = []
     for value in values:
         if runs and value.isdigit() and runs[-1][-1] == str(int(value) - 1):

@@ -1,8 +1,8 @@
-"""The rows that there are, in one SQLite file.
+"""The stored rows, in one SQLite file.
 
-The process that runs the experiment is the only one that writes; workers hand their rows to it.
-Every row is committed when it is appended, so a kill loses none that was. A second run on the same
-file does no harm: the key is unique, and SQLite lets one write at a time.
+Only the process that runs the experiment writes; workers send their rows to it. Every row is
+committed when it is appended, so a kill loses none of them. A second run on the same file is safe:
+keys are unique, and SQLite lets only one process write at a time.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ JSON_COLUMNS = ("params", "data", "trace", "extra", "versions")
 # Raised when columns change: rows of another layout are not read by mistake.
 LAYOUT = 1
 
-# A result is kept whatever comes later; anything else gives way to a new try.
+# A result is never overwritten; anything else is replaced by a later attempt.
 _APPEND = f"""
     INSERT INTO rows VALUES ({", ".join("?" * len(COLUMNS))})
     ON CONFLICT (key) DO UPDATE
@@ -49,7 +49,7 @@ class Store:
         if layout not in (0, LAYOUT):
             self._file.close()
             raise ValueError(
-                f"{path} has rows of layout {layout}, this version writes {LAYOUT}: "
+                f"{path} has rows of layout {layout}, but this version writes layout {LAYOUT}: "
                 "choose another folder for the results."
             )
         names = ", ".join(f'"{name}"' for name in COLUMNS[1:])
@@ -57,16 +57,16 @@ class Store:
         self._file.execute(f"PRAGMA user_version = {LAYOUT}")
 
     def append(self, row: Row) -> None:
-        """Keep a row, for good when this returns; a row of the same key that is ok stays."""
+        """Store a row permanently; an existing row of the same key that is ok is kept."""
         values = dataclasses.asdict(row)
         for name in JSON_COLUMNS:
             values[name] = None if values[name] is None else json.dumps(values[name])
         self._file.execute(_APPEND, [values[name] for name in COLUMNS])
 
     def done(self, retry: bool = False) -> set[str]:
-        """Return the keys that need no computing; with ``retry`` failures do.
+        """Return the keys that need no computing; with ``retry``, failures are not among them.
 
-        A system that was missing may be there by now.
+        Nor are missing systems, which may have been installed since.
         """
         final = "outcome = 'ok'" if retry else "outcome <> 'missing'"
         return {key for (key,) in self._file.execute(f"SELECT key FROM rows WHERE {final}")}

@@ -1,6 +1,7 @@
-"""Labels made by a known tree, with noise: does a system find its way back?
+"""Labels made by a known tree, with noise: does a system recover it?
 
-The draws, their order and their seeds are those of the published experiments, so the data are, too.
+The draws, their order and their seeds are those of the published experiments, so the data are the
+same.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class Sample:
 
 
 def sample(tree: int, rows: int, noise: float) -> Sample:
-    """Return the first so many training rows of a tree, labels flipped with this probability."""
+    """Return the first training rows of a tree, with labels flipped at a given rate."""
     if not (0 <= tree < TREES and 0 < rows <= ROWS and 0 <= noise <= 1):
         raise ValueError(f"there is no tree {tree} with {rows} rows and noise {noise}")
     X_train, X_test = _features()[:, tree]
@@ -43,7 +44,7 @@ def sample(tree: int, rows: int, noise: float) -> Sample:
 
 
 def labels(tree: Tree, X: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """Return the label of the leaf that each row comes to."""
+    """Return the label of the leaf that each row ends in."""
     return np.asarray(tree.counts[tree.apply(X), 1])
 
 
@@ -55,11 +56,11 @@ def trees() -> list[Tree]:
 
 
 def random_tree(inner: int, features: int, rng: np.random.Generator) -> Tree:
-    """Draw a tree of so many inner nodes; a leaf's counts are [1, 0] or [0, 1], its label.
+    """Draw a tree with a number of inner nodes; a leaf's counts, [1, 0] or [0, 1], give its label.
 
-    The root's feature is drawn evenly, then how many of the other inner nodes go to the left, from
-    0 to all of them, evenly; then the subtrees, the left one first. No feature comes twice on a
-    path. Labels alternate from leaf to leaf, from the left; the first is drawn.
+    The root's feature is drawn uniformly, then how many of the other inner nodes go to the left,
+    uniformly from 0 to all of them; then the subtrees, the left one first. No feature occurs twice
+    on a path. Labels alternate from leaf to leaf, from the left; the first is drawn.
     """
     feature: list[int] = []
     left: list[int] = []

@@ -46,7 +46,7 @@ def story(page: Page, rows: int | None = None, peers: Sequence[System] = PEERS) 
 
         A table such as a credit officer has: 32,561 people of the US census of 1994, their age,
         education, work, family, capital gains and losses, weekly hours and country of birth. 24%
-        earned more than $50,000. 2,399 rows have a hole in `workclass`, `occupation` or
+        earned more than $50,000. 2,399 rows have a missing value in `workclass`, `occupation` or
         `native-country`.
 
         The data were extracted by Kohavi and Becker (1996); the UCI repository offers them under
@@ -62,9 +62,9 @@ def story(page: Page, rows: int | None = None, peers: Sequence[System] = PEERS) 
     page.show(shown.certificate_)
     page.say(
         """
-        Four questions at most, so that it fits on a page. Of people without capital gains, marriage
-        and education tell the most. The narrow slices of `capital-gain` and `capital-loss` are
-        real: certain amounts occur often, and nearly always on one side of $50,000. Whether a
+        At most four tests on a path, so that it fits on a page. Of people without capital gains,
+        marriage and education tell the most. The narrow slices of `capital-gain` and `capital-loss`
+        are real: certain amounts occur often, and nearly always on one side of $50,000. Whether a
         decision may rest on `marital-status` is not for the data to say. But here everybody can see
         that it does, and to forbid it is to drop the column.
 
@@ -78,10 +78,10 @@ def story(page: Page, rows: int | None = None, peers: Sequence[System] = PEERS) 
     whole = MAPTreeClassifier(time_limit=None, max_expansions=WORK).fit(X, y)
     size = f"{whole.tree_.n_leaves} leaves, depth {whole.tree_.depth}."
     page.show(f"{size}\n{whole.certificate_}")
-    page.say("The five of its rules that hold for the most people:")
+    page.say("The five rules that apply to the most people:")
     rules = _by_rows(whole)
     page.show("\n".join(rules[:5]))
-    page.say("And three more that speak of missing values, which are never filled in:")
+    page.say("And three more that mention missing values, which are never imputed:")
     page.show("\n".join([rule for rule in rules[5:] if "missing" in rule][:3]))
     ours = [{"max_expansions": FOLD_WORK}, {"max_expansions": FOLD_WORK, "max_depth": 4}]
     systems = [*(map_tree(**parameters) for parameters in ours), *peers]
@@ -90,7 +90,7 @@ def story(page: Page, rows: int | None = None, peers: Sequence[System] = PEERS) 
         """
         Of the trees, the one of any depth predicts best by either score, at the size of a tuned
         CART and without tuning; it also does better than the forest, which was not tuned and is too
-        sure of itself. The tree to show pays for its four questions with about a hundredth of
+        sure of itself. The tree to show pays for its limit of four tests with about a hundredth of
         accuracy. The EBM is the best of all, by about another hundredth: 23 curves and maps to look
         at, in place of a list of rules.
         """

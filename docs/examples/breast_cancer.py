@@ -48,9 +48,10 @@ def story(page: Page, rows: int | None = None, peers: Sequence[System] = PEERS) 
     page.show(model.export_text())
     page.say(
         """
-        A line is an answer to a question, and what is indented below it follows from that answer. A
-        leaf says the more probable diagnosis, its probability with a 95% credible interval, and how
-        many lumps that rests on. The same as rules, each of which can be read by itself:
+        A line is the outcome of a test, and the lines indented below it are the branch that
+        follows. A leaf shows the more probable diagnosis, its probability with a 95% credible
+        interval, and the number of lumps behind it. The same as rules, each of which can be read by
+        itself:
         """
     )
     page.show("\n".join(model.rules()))
@@ -83,8 +84,8 @@ def story(page: Page, rows: int | None = None, peers: Sequence[System] = PEERS) 
         """
         So the most probable tree of all is not known: within its limit the search could not rule
         out that a deeper tree is better, and the gap is the most that it could be better by. What
-        is certain is that no tree up to the depth stated is more probable, whichever questions it
-        asks in whichever order.
+        is certain is that no tree up to the depth stated is more probable, whichever tests it has
+        in whichever order.
         """
     )
     systems = [map_tree(max_expansions=FOLD_WORK), *peers]

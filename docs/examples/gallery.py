@@ -25,17 +25,17 @@ PACKAGES = ("maptree", "scikit-learn", "interpret-core", "numpy", "pandas")
 _INTRODUCTION = """
     # Examples
 
-    Three real tables, from loading to a tree that can be shown to somebody, each beside a tuned
-    CART, a random forest and an explainable boosting machine (EBM). The data are inside packages
-    from PyPI: nothing is downloaded at run time.
+    Three real tables, from loading to a tree that can be shown to somebody, each compared with a
+    tuned CART, a random forest and an explainable boosting machine (EBM). The data are inside
+    packages from PyPI: nothing is downloaded at run time.
     """
 _READING = """
     Accuracy and log loss are means over held-out folds, with their standard deviation; each page
-    says how they were made, on which machine and when, and [results.json](results.json) has every
-    fold. The size of a model is what somebody has to read to follow it: the
-    leaves of its trees, or the functions that an EBM adds up.
+    says how they were computed, on which machine and when, and [results.json](results.json) has
+    every fold. The size of a model is what somebody has to read to follow it: the leaves of its
+    trees, or the functions that an EBM adds up.
 
-    Each page is what its script says. `make gallery` runs all three and writes these pages; for
+    Each page is the output of its script. `make gallery` runs all three and writes these pages; for
     one of them, and quickly: `.venv/bin/python docs/examples/adult.py --rows 2000`.
     """
 
@@ -43,8 +43,8 @@ _READING = """
 def main(arguments: Sequence[str] | None = None) -> None:
     """Tell the cases, and write what they say; the scores of the others are kept."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", choices=list(CASES), action="append", help="tell one case")
-    parser.add_argument("--rows", type=int, help="use so many rows of each table, for a trial")
+    parser.add_argument("--only", choices=list(CASES), action="append", help="run one case")
+    parser.add_argument("--rows", type=int, help="rows of each table, for a trial")
     parser.add_argument("--out", type=Path, default=HERE, help="folder for the pages")
     options = parser.parse_args(arguments)
     options.out.mkdir(parents=True, exist_ok=True)

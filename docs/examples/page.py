@@ -44,14 +44,14 @@ class Page:
             f"""
             ## Compared
 
-            Stratified {folds}-fold cross-validation{times}: every system is fitted on the same
-            rows and scored on the same rows that were left out. Mean and standard deviation over
-            the folds. Log loss is in nats a row, less is better, from probabilities clipped to
-            [{LEAST}, {1 - LEAST}]. Depth, least leaf and pruning of CART are chosen by 3-fold
+            Stratified {folds}-fold cross-validation{times}: every system is fitted on the same rows
+            and scored on the same rows that were left out. Mean and standard deviation over the
+            folds. Log loss is in nats per row, lower is better, from probabilities clipped to
+            [{LEAST}, {1 - LEAST}]. Depth, smallest leaf and pruning of CART are chosen by 3-fold
             cross-validation within the training rows. Seconds are processor time for one fit, that
-            choice included. Ours is limited by work, not by the clock, so that its trees repeat
-            exactly. The forest and the EBM are not tuned; the EBM has {N_PAIRS} pairs of columns,
-            not its default of three for every column, which takes several times as long.
+            choice included. Ours is limited by work, not by the clock, so that its trees are
+            reproducible. The forest and the EBM are not tuned; the EBM has {N_PAIRS} pairs of
+            columns, not its default of three for every column, which takes several times as long.
             """
         )
         self.add(table(HEADER, lines(scores)))
@@ -102,6 +102,6 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], words: int = 1) 
 
 def tell(story: Callable[[Page, int | None], None]) -> None:
     """Run a story from the command line."""
-    parser = argparse.ArgumentParser(description="Tell one case of the gallery.")
-    parser.add_argument("--rows", type=int, help="use so many rows, for a quick look")
+    parser = argparse.ArgumentParser(description="Run one case of the gallery.")
+    parser.add_argument("--rows", type=int, help="use only this many rows, for a quick try")
     story(Page(), parser.parse_args().rows)

@@ -36,8 +36,8 @@ def story(page: Page, rows: int | None = None, peers: Sequence[System] = PEERS) 
 
         From 2007 to 2009, 344 penguins of three species were caught, measured and let go near
         Palmer Station, Antarctica. The table is as it came from the field: numbers, text, dates,
-        columns that are the same for all, one with a name for the bird, and holes where a bird
-        would not wait.
+        columns that are the same for all, one with a name for the bird, and missing values where a
+        bird would not wait.
 
         The data are those of Gorman, Williams and Fraser (2014, PLoS ONE 9(3): e90081), which
         Palmer Station LTER has put into the public domain (CC0), from the package palmerpenguins
@@ -68,7 +68,7 @@ def story(page: Page, rows: int | None = None, peers: Sequence[System] = PEERS) 
         """
         A short bill (`Culmen Length`) is an Adelie's. A long one is a Chinstrap's on the island of
         Dream; elsewhere its depth tells Gentoo from Adelie. "or missing" says where birds go that
-        were not measured; nothing was filled in for them.
+        were not measured; nothing was imputed for them.
 
         ## What is proved
         """
@@ -90,7 +90,7 @@ def story(page: Page, rows: int | None = None, peers: Sequence[System] = PEERS) 
     page.show(f"{elsewhere.export_text()}\n\n{elsewhere.certificate_}")
     page.say(
         """
-        Now the tree asks for a date, that on which the first egg was seen. That, too, is about the
+        Now the tree tests a date, the one on which the first egg was seen. That, too, is about the
         study. Without `Date Egg` the bird itself is left, and its blood (`Delta 13 C` and
         `Delta 15 N`, which tell what it eats):
         """

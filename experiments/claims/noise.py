@@ -33,7 +33,7 @@ LEAST_TREES = 5
 
 
 class Baseline(NamedTuple):
-    """A baseline beside MAPTree."""
+    """A baseline compared with MAPTree."""
 
     label: str
     verdict: str

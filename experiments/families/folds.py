@@ -8,11 +8,11 @@ from experiments.budgets import Budget
 from experiments.cells import Cell
 from experiments.settings import Setting
 
-UNLIMITED = ("cart", "cart-cv")  # they know no time limit
+UNLIMITED = ("cart", "cart-cv")  # they have no time limit
 
 
 def limit_of(setting: Setting, budget: Budget) -> float | None:
-    """Return the seconds that a setting is told."""
+    """Return the time limit of a setting in seconds."""
     return None if setting.system in UNLIMITED else budget.limit
 
 

@@ -1,4 +1,4 @@
-"""Box plots over sets: accuracy and likelihood beside CART 4, and the number of nodes."""
+"""Box plots over sets: accuracy and likelihood relative to CART 4, and the number of nodes."""
 
 from __future__ import annotations
 

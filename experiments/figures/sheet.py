@@ -1,4 +1,4 @@
-"""A sheet: a figure with its caption and the tables behind it; and how all of them look."""
+"""A sheet: a figure with its caption and tables; and the style of all figures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-# Okabe and Ito's colours: told apart by people of every colour vision.
+# Okabe and Ito's colours: people with any kind of colour vision can tell them apart.
 BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PURPLE = (
     "#000000",
     "#E69F00",
@@ -55,7 +55,7 @@ NOTE_WIDTH = 58  # letters above a panel of three inches
 
 @dataclass(frozen=True)
 class Sheet:
-    """What is shown together."""
+    """A figure, its caption and its tables."""
 
     name: str  # of the files
     title: str

@@ -1,11 +1,11 @@
 """The systems that are compared, one module each.
 
-A module has `fit(X, y, params, seed, limit) -> Fitted` and imports its package at the top: where
-that fails the system is missing. `PACKAGES` names what its rows give versions of, `WARM_UP` has the
-parameters of a fit on a tiny table that comes before the first one that counts.
+A module has `fit(X, y, params, seed, limit) -> Fitted` and imports its package at the top: if that
+fails, the system is missing. `PACKAGES` lists the packages whose versions its rows record,
+`WARM_UP` has the parameters of an unmeasured first fit on a tiny table.
 
-To add one: write the module, name it in `MODULES`, and if it needs packages of its own, name them
-in peers.txt and the system in `OF_PEERS`.
+To add one: write the module, add it to `MODULES`, and if it needs packages of its own, add them to
+peers.txt and the system to `OF_PEERS`.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ OF_PEERS = ("dl85", "gosdt", "streed")
 
 
 def environment_of(system: str) -> str:
-    """Return the environment that a system lives in."""
+    """Return the environment of a system."""
     return PEERS if system in OF_PEERS else MAIN
 
 
 def load(system: str) -> Any:
-    """Import a system's module. A name that is none of ours is that of a module: your own system.
+    """Import a system's module. A name that is not in `MODULES` is a module path: your own system.
 
-    ImportError if it, or the package behind it, is not installed.
+    Raises ImportError if it, or its package, is not installed.
     """
     module = MODULES.get(system)
     return import_module(system if module is None else f"{__name__}.{module}")

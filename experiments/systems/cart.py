@@ -17,7 +17,8 @@ WARM_UP: dict[str, Any] = {"depth": 2}
 
 def fit(X: Any, y: Any, params: dict[str, Any], seed: int | None, limit: float | None) -> Fitted:
     """Grow; ``params``: depth, None or absent for no limit."""
-    # A seed even where the cell has none: of equal splits it chooses one, and runs shall repeat.
+    # A seed even if the cell has none: ties between splits are random, and runs must be
+    # reproducible.
     model = DecisionTreeClassifier(max_depth=params.get("depth"), random_state=seed or 0)
     started = time.perf_counter()
     model.fit(X, y)

@@ -17,7 +17,7 @@ WARM_UP: dict[str, Any] = {"depth": 2}
 
 def fit(X: Any, y: Any, params: dict[str, Any], seed: int | None, limit: float | None) -> Fitted:
     """Search; ``params``: depth."""
-    # It counts whole seconds; 0 is no limit.
+    # Its limit is in whole seconds; 0 is no limit.
     seconds = 0 if limit is None else math.ceil(limit)
     model = DL85Classifier(max_depth=params["depth"], time_limit=seconds)
     started = time.perf_counter()

@@ -65,5 +65,5 @@ def counted(
 
 
 def finite(value: float) -> float | None:
-    """None for what JSON has no number for."""
+    """Return a number, or None if JSON cannot represent it."""
     return float(value) if math.isfinite(value) else None

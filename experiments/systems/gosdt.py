@@ -1,7 +1,7 @@
-"""GOSDT: the tree of least training error plus a price for every leaf (gosdt).
+"""GOSDT: the tree with the lowest training error plus a penalty per leaf (gosdt).
 
-It looks at the clock only now and then: on wide data a limit of seconds may take a minute, and the
-sandbox then ends it.
+It checks the clock only rarely: on wide data a limit of seconds may take a minute, and the sandbox
+then kills it.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ WARM_UP: dict[str, Any] = {"regularization": 0.1}
 
 
 def fit(X: Any, y: Any, params: dict[str, Any], seed: int | None, limit: float | None) -> Fitted:
-    """Search; ``params``: regularization, the price of a leaf."""
+    """Search; ``params``: regularization, the penalty per leaf."""
     model = GOSDTClassifier(
         regularization=params["regularization"],
-        allow_small_reg=True,  # or it raises it to 1 / number of rows
-        time_limit=None if limit is None else math.ceil(limit),  # it counts whole seconds
+        allow_small_reg=True,  # otherwise it raises it to 1 / number of rows
+        time_limit=None if limit is None else math.ceil(limit),  # whole seconds
     )
     started = time.perf_counter()
     model.fit(X, y)

@@ -1,4 +1,4 @@
-"""What the rows of both samplers have: the most probable tree that was met, and when."""
+"""What the rows of both samplers share: the most probable tree that was drawn, and when."""
 
 from __future__ import annotations
 

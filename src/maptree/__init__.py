@@ -1,4 +1,4 @@
-"""The decision tree with the highest posterior probability, with a proof.
+"""Finds the decision tree with the highest posterior probability, and proves that it is.
 
 >>> from maptree import MAPTreeClassifier
 >>> model = MAPTreeClassifier().fit([[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5)
@@ -62,8 +62,8 @@ __all__ = [
     "write_report",
 ]
 
-# Where the names are. They are imported when they are asked for: scikit-learn and scipy take more
-# than a second, and `maptree --help` needs neither.
+# The module of each name. Names are imported on first use: scikit-learn and scipy take more than a
+# second, and `maptree --help` needs neither.
 _HOMES = {
     "BinaryEncoder": "maptree.encoding.encoder",
     "Certificate": "maptree.trees.certificate",
@@ -92,7 +92,7 @@ _HOMES = {
     "write_report": "maptree.pictures.report.write",
 }
 
-if not TYPE_CHECKING:  # so that type checkers know the names, and no others
+if not TYPE_CHECKING:  # so that type checkers know these names and no others
 
     def __getattr__(name: str) -> Any:
         if name == "__version__":

@@ -6,7 +6,7 @@ from maptree import cli
 
 
 def main() -> None:
-    """Run ``maptree demo`` with the options that were given."""
+    """Run ``maptree demo`` with the given options."""
     sys.argv[1:1] = ["demo"]
     cli.main()
 

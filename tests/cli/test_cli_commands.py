@@ -67,7 +67,7 @@ def test_intervals_of_the_prediction_alone(fitted, capsys):
 def test_a_level_needs_an_interval(fitted, capsys):
     told = call(capsys, "predict", "people.model.json", "people.csv", "--level", ".5")
     assert (told.code, told.out) == (2, "")
-    assert "pass --interval, too" in told.err
+    assert "without --interval: pass both" in told.err
 
 
 @pytest.mark.parametrize("name", ["o.csv", "o.tsv", "o.parquet", "o.feather", "o.jsonl"])
@@ -137,7 +137,7 @@ def test_models_without_names_or_encoder(here, capsys):
     assert one.out == other.out
     told = call(capsys, "predict", "plain.json", "bits.csv")
     assert told.code == 1
-    assert "fitted on 4 columns without names, and bits.csv has 5" in told.err
+    assert "fitted on 4 columns without names, but bits.csv has 5" in told.err
     assert call(capsys, "show", "named.json").code == 0
     told = call(capsys, "score", "named.json", "bits.csv")
     assert told.code == 2
@@ -190,11 +190,11 @@ def test_wide_tables(here, capsys):
     told = call(capsys, "fit", "wide.csv", "-t", "y", *QUICK, "--drop", "x0")
     assert "  x0: dropped\n" in told.out
     assert "  2,001 columns, such as 'c0': every value is 1" in told.out
-    assert "  and 20 more, which --json lists\n" in told.out
+    assert "  and 20 more; --json lists all\n" in told.out
     assert len(told.out.splitlines()) < 50
     told = call(capsys, "show", "wide.model.json")
     assert "\nx250 " in told.out
-    assert "\nand 279 more, which the tree does not test\n" in told.out
+    assert "\nand 279 more that the tree does not test\n" in told.out
     assert "2,001 columns, such as 'c0'" in told.out
     assert len(told.out.splitlines()) < 80
     X, y = rng.integers(0, 2, (40, 500)), rng.integers(0, 2, 40)
@@ -207,11 +207,13 @@ def test_columns_that_there_was_no_time_to_read(here, capsys):
     frame.assign(y=["no", "yes"] * 25).to_csv("wide.csv", index=False)
     told = call(capsys, "fit", "wide.csv", "-t", "y", "--time-limit", "1e-6")
     assert told.code == 0
-    assert "  79 columns, such as '1': no time to read it; raise --time-limit" in told.out
+    assert (
+        "  79 columns, such as '1': not read before the time limit; raise --time-limit" in told.out
+    )
     said = " ".join(told.out.split("Certificate")[1].split())
-    assert "no time to read 79 of 80 columns, so the tree does not test them" in said
+    assert "no time to read 79 of 80 columns: the tree does not test them" in said
     told = call(capsys, "show", "wide.model.json")
-    assert "79 columns, such as '1': no time to read it" in told.out
+    assert "79 columns, such as '1': not read before the time limit" in told.out
     assert "no time to read 79 of 80 columns" in told.out
 
 
@@ -226,10 +228,10 @@ def test_score(fitted, capsys):
     write_text(frame, fitted / "odd.csv")
     told = call(capsys, "score", "people.model.json", "odd.csv")
     assert "10 rows have a class that the model does not know" in told.out
-    assert "5 rows without a target are left out" in told.out
+    assert "5 rows without a target were left out" in told.out
     told = call(capsys, "score", "people.model.json", "people.csv", "-t", "city")
     assert told.code == 1
-    assert "no row has a class of the model" in told.err
+    assert "has a class that the model knows" in told.err
 
 
 def test_many_classes_fit_the_screen(here, capsys):

@@ -87,7 +87,7 @@ def test_rows_without_a_target_are_left_out(here, capsys):
     frame.loc[[3, 5, 7], "buys"] = "NA"
     write_text(frame, here / "some.csv")
     told = call(capsys, "fit", "some.csv", "-t", "buys", *QUICK)
-    assert "3 rows without a target are left out." in told.out
+    assert "3 rows without a target were left out." in told.out
     assert load_model("some.model.json").training_.rows == 197
 
 
@@ -97,11 +97,11 @@ def test_decimal_commas_are_pointed_out(here, capsys):
     told = call(capsys, "fit", "commas.csv", "-t", "y", *QUICK)
     assert told.code == 0
     said = " ".join(told.err.split())
-    assert said.startswith("Note: 'price' looks like decimal commas, and every number is read as")
+    assert said.startswith("Note: 'price' seems to have decimal commas, so every number is read as")
     assert "pass --decimal ," in said
     told = call(capsys, "fit", "commas.csv", "-t", "y", *QUICK, "--json")
     assert told.err == ""
-    assert "'price' looks like decimal commas" in json.loads(told.out)["notes"][0]
+    assert "'price' seems to have decimal commas" in json.loads(told.out)["notes"][0]
     told = call(capsys, "fit", "commas.csv", "-t", "y", *QUICK, "--decimal", ",")
     assert told.err == ""
     assert call(capsys, "fit", "people.csv", "-t", "buys", *QUICK).err == ""
@@ -111,7 +111,7 @@ def test_a_column_that_counts_the_rows_is_left_out(here, capsys):
     frame = people().sort_values("buys")
     write_text(frame.reset_index(drop=True), here / "indexed.csv", index=True)
     told = call(capsys, "fit", "indexed.csv", "-t", "buys", *QUICK)
-    assert "column_1: no name in the header, and it only counts the rows" in told.out
+    assert "column_1: no name in the header, and it only numbers the rows" in told.out
     assert "column_1" not in load_model("indexed.model.json").feature_names_in_
 
 
@@ -192,7 +192,7 @@ def test_held_out_rows_of_a_rare_class(here, capsys):
         assert told.code == 0
     told = call(capsys, "fit", "rare.csv", "-t", "buys", "--cv", "201")
     assert told.code == 1
-    assert "there are 200 rows" in told.err
+    assert "there are only 200 rows" in told.err
 
 
 def test_scores_are_what_scikit_learn_says():

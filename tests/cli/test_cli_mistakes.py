@@ -58,19 +58,19 @@ def test_errors_are_one_json_document_too(here, capsys, arguments, code):
     ("options", "code", "message"),
     [
         ("-t Buys", 1, "no column 'Buys'. Did you mean 'buys'?"),
-        ("-t income", 1, "no column 'income'. There are: 'id', 'age'"),
+        ("-t income", 1, "no column 'income'. Choose from 'id', 'age'"),
         ("-t age", 1, "looks like a measurement"),
         ("-t hours", 1, "looks like a measurement"),
         ("-t id", 1, "200 classes in 200 rows"),
-        ("-t country", 1, "one class only, 'DE'"),
+        ("-t country", 1, "only one class, 'DE'"),
         ("-t buys --drop nothing", 1, "no column 'nothing'"),
-        ("-t buys --drop id,age,hours,city,zip,joined,member,country", 1, "no column beside"),
+        ("-t buys --drop id,age,hours,city,zip,joined,member,country", 1, "no columns other than"),
         ("-t buys --positive Yes", 1, "Did you mean 'yes'?"),
         ("-t buys --test-fraction 0.001", 1, "leaves none"),
-        ("-t buys --test-fraction 1.5", 2, "no part of the rows"),
+        ("-t buys --test-fraction 1.5", 2, "is out of range: pass a fraction"),
         ("-t buys --cv 1", 2, "pass 2 folds or more"),
         ("-t buys --cv x", 2, "--cv"),
-        ("-t buys --cv 3 --test-fraction .2", 2, "exclude each other"),
+        ("-t buys --cv 3 --test-fraction .2", 2, "cannot be combined"),
         ("-t buys --time-limit soon", 2, "--time-limit soon"),
         ("-t buys --time-limit 0", 2, "--time-limit 0"),
         ("-t buys --memory-limit lots", 2, "--memory-limit lots"),
@@ -79,15 +79,23 @@ def test_errors_are_one_json_document_too(here, capsys, arguments, code):
         ("-t buys --rho 1,nan", 2, "--rho 1,nan is not finite"),
         ("-t buys --alpha 2", 2, "--alpha 2.0 is out of range: pass a number above 0"),
         ("-t buys --drop id,buys", 2, "--drop buys is the target: drop other columns"),
-        ("-t buys --time-limit -1", 2, "--time-limit -1.0 leaves no time: pass seconds, a number"),
+        (
+            "-t buys --time-limit -1",
+            2,
+            "--time-limit -1.0 leaves no time: pass a number of seconds",
+        ),
         ("-t buys --time-limit inf", 2, "or none to search until the tree is proved"),
-        ("-t buys --memory-limit 0MB", 2, "no memory at all: pass a size such as 4GiB or 500MB."),
+        ("-t buys --memory-limit 0MB", 2, "leaves no memory: pass a size such as 4GiB or 500MB."),
         ("-t buys --max-expansions 0", 2, "pass a whole number of at least 1"),
         ("-t buys --rho 1,2,3", 1, "rho has 3 values but there are 2 classes"),
-        ("-t buys --jobs 0", 2, "--jobs 0 runs nothing: pass a number of threads, or -1 for all"),
+        (
+            "-t buys --jobs 0",
+            2,
+            "--jobs 0 leaves no threads: pass a number of threads, or -1 for all",
+        ),
         ("-t buys --max-depth -1", 2, "--max-depth -1"),
         ("-t buys --seed -1", 2, "--seed -1"),
-        ("-t buys --model people.csv", 1, "is no model file"),
+        ("-t buys --model people.csv", 1, "is not a model file"),
         ("-t buys --model .", 1, "is a folder"),
         ("-t buys --model nowhere/m.json", 1, "there is no folder"),
         ("-t buys --format xml", 2, "--format xml"),
@@ -150,7 +158,14 @@ def test_every_command_has_an_example_in_its_help(capsys):
         assert f"maptree {name}" in told.out.split("Example:")[1]
         assert widest(told.out) <= 80
     told = call(capsys, "--help")
-    for code in ("0 done", "1 a file", "2 wrong options", "3 a package", "130 stopped", "141 the"):
+    for code in (
+        "0 success",
+        "1 a file",
+        "2 invalid options",
+        "3 a package",
+        "130 stopped",
+        "141 the",
+    ):
         assert code in " ".join(told.out.split())
 
 

@@ -102,7 +102,7 @@ def test_output_that_cannot_be_written(fitted, capsys):
     assert "No space left on device" in told.stderr
     assert "Traceback" not in told.stderr
     for place, message in (
-        ("/nowhere/out.csv", "The folder is not there"),
+        ("/nowhere/out.csv", "The folder does not exist"),
         ("out.docx", "cannot tell the format"),
         (".", "cannot tell the format"),
     ):

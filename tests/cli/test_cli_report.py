@@ -25,8 +25,8 @@ def test_report(fitted, capsys):
         "--title", "Who <buys>?",
     )  # fmt: skip
     assert told.code == 0
-    assert "5 rows without a target are left out" in told.err
-    assert "10 rows have a class that the model does not know: counted as wrong" in told.err
+    assert "5 rows without a target were left out" in told.err
+    assert "10 rows have a class that the model does not know; counted as wrong" in told.err
     page = (fitted / "odd.html").read_text()
     assert "Confusion" in page
     assert "Who &lt;buys&gt;?" in page
@@ -48,7 +48,7 @@ def test_report_refuses(fitted, capsys):
     assert "Did you mean 'buys'?" in told.err
     told = call(capsys, "report", "people.model.json", "-o", "nowhere/people.html")
     assert told.code == 1
-    assert "make it first" in told.err
+    assert "create it first" in told.err
 
 
 @pytest.mark.parametrize("to", [name for name in FORMATS if name != "onnx"])
@@ -90,8 +90,8 @@ def test_nothing_else_is_written_over(fitted, capsys, command):
     for output, why in (
         ("people.model.json", "is the model itself"),
         ("link.html", "is the model itself"),
-        ("people.csv", "no report" if name == "report" else "a table"),
-        ("other.json", "no report" if name == "report" else "a model"),
+        ("people.csv", "not a report" if name == "report" else "a table"),
+        ("other.json", "not a report" if name == "report" else "a model"),
     ):
         told = call(capsys, name, "people.model.json", *options, "-o", output)
         assert told.code == 1

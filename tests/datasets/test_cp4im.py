@@ -85,13 +85,13 @@ def test_every_format_gives_the_same_and_is_kept(way, mirrors, mirror, tmp_path)
         ("gone", "404 Not Found"),
         ("broken", "500"),
         ("cut-off", "ended after"),
-        ("cut-off-unsaid", "line 60 is not 9 times 0 or 1"),
+        ("cut-off-unsaid", "line 60 does not have 9 values of 0 or 1"),
         ("cut-off-gzip", "truncated or damaged"),
         ("silent", "no complete answer within 20 s"),
         ("drip", "no complete answer within 20 s"),
         ("other-values", "checksum"),
         ("other-shape", "59 rows and 8 columns, not 60 and 8"),
-        ("page", "line 1 is not"),
+        ("page", "line 1 does not have"),
         ("noise", "not text"),
         ("empty", "empty"),
     ],
@@ -132,9 +132,9 @@ def test_offline_one_error_says_what_was_tried_and_what_to_do(monkeypatch, tmp_p
         load_cp4im(NAME)
     message = str(caught.value)
     for part in (
-        str(tmp_path / "nowhere" / f"{NAME}.txt.gz: there is no such file"),
-        str(tmp_path / "nowhere" / f"{NAME}.txt: there is no such file"),
-        f"{cached(tmp_path)}: there is no such file",
+        str(tmp_path / "nowhere" / f"{NAME}.txt.gz: no such file"),
+        str(tmp_path / "nowhere" / f"{NAME}.txt: no such file"),
+        f"{cached(tmp_path)}: no such file",
         f"/dense/{NAME}.txt: no connection",
         f"/items/{NAME}.txt: no connection",
         "the environment variable MAPTREE_DATA",
@@ -185,7 +185,7 @@ def test_a_damaged_cache_is_replaced(mirrors, tmp_path):
 def test_a_cache_that_cannot_be_written_does_not_lose_the_data(mirrors, tmp_path):
     mirrors("items")
     (tmp_path / "cache").write_text("a file where the folder should be")
-    with pytest.warns(UserWarning, match="could not be kept in the cache"):
+    with pytest.warns(UserWarning, match="could not be saved in the cache"):
         check_loaded(load_cp4im(NAME))
 
 
@@ -256,9 +256,9 @@ def test_the_generated_set_is_the_one_of_the_checksum():
     [
         (b"", "it is empty"),
         (b"\n\n", "it is empty"),
-        (b"0 1 1\n0 1\n", "line 2 is not 3 times 0 or 1"),
-        (b"0 2 1\n", "line 1 is not"),
-        (b"0 1 1\n0 11\n", "line 2 is not"),
+        (b"0 1 1\n0 1\n", "line 2 does not have 3 values of 0 or 1"),
+        (b"0 2 1\n", "line 1 does not have"),
+        (b"0 1 1\n0 11\n", "line 2 does not have"),
         (b"@relation a\n@0: b\n", "no line @data"),
         (b"@0: b\nhello\n@data\n", "line 2 is before @data but has no @"),
         (b"@0: b\n@data\n0 1\n7 1\n", "line 4 has an item '7'"),

@@ -108,7 +108,7 @@ def test_grid_search_over_the_encoder():
         classifier(encoder=BinaryEncoder()), {"encoder__max_thresholds": [1, 2]}, cv=2
     ).fit(X * 1.5, y)
     assert search.best_params_["encoder__max_thresholds"] in (1, 2)
-    with pytest.raises(ValueError, match=r"encoder='auto' has none.*encoder=BinaryEncoder\(\)"):
+    with pytest.raises(ValueError, match=r"encoder='auto' has no.*encoder=BinaryEncoder\(\)"):
         classifier().set_params(encoder__max_thresholds=2)
     both = classifier().set_params(encoder=BinaryEncoder(), encoder__max_thresholds=2)
     assert both.encoder.max_thresholds == 2

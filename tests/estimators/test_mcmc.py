@@ -74,7 +74,7 @@ def test_the_tests_of_a_fitted_classifier_are_looked_up():
     assert model.encoder_.test_thresholds_.tolist() == [0.5, 1.5, 2.5, 3.5, 4.5]
     assert model.tree_.feature.tolist() == [2, -1, -1]
     other = MAPTreeClassifier(max_depth=1).fit(X, X[:, 0] > 3)
-    with pytest.raises(ValueError, match=r"initial_tree asks whether column 0 <= 3.5, which is"):
+    with pytest.raises(ValueError, match=r"initial_tree tests column 0 <= 3.5, which is"):
         model.set_params(initial_tree=other).fit(X, few)
 
 
@@ -89,7 +89,7 @@ TWICE = Tree(
     [
         ("leaf", TypeError, "initial_tree is a str"),
         (MAPTreeClassifier(), ValueError, "not fitted"),
-        (Tree([7, -1, -1], [1, -1, -1], [2, -1, -1], [[1, 1]] * 3), ValueError, "asks test 7"),
+        (Tree([7, -1, -1], [1, -1, -1], [2, -1, -1], [[1, 1]] * 3), ValueError, "uses test 7"),
         (TWICE, ValueError, "initial tree|initial_tree"),
         (Tree([1, -1, -1], [1, -1, -1], [2, -1, -1], [[1, 1]] * 3), ValueError, "initial"),
     ],

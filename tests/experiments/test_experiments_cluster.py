@@ -130,18 +130,18 @@ def test_a_worker_that_joins_later_without_the_package_costs_no_row(cluster, mon
 def test_cells_are_missing_if_no_worker_has_the_package(cluster):
     cluster = cluster(workers=0)
     cluster.start_worker(path="")
-    with pytest.raises(ValueError, match="a worker says: No module named 'experiments'"):
+    with pytest.raises(ValueError, match="a worker reports: No module named 'experiments'"):
         check_workers(cluster.client)
     (row,) = rows_from_cluster([faults.cell("nothing")], cluster.client)
     assert (row.outcome, row.reason) == (
         "missing",
-        "a Dask worker says: No module named 'experiments'",
+        "a Dask worker reports: No module named 'experiments'",
     )
 
 
 def test_a_scheduler_without_workers_is_not_waited_for_without_end(cluster, capsys):
     cluster = cluster(workers=0)
-    with pytest.raises(TimeoutError, match=f"no worker has come to {cluster.address} in 0.1 s"):
+    with pytest.raises(TimeoutError, match=f"no worker joined {cluster.address} in 0.1 s"):
         check_workers(cluster.client, patience=0.1)
     assert f"waiting for workers at {cluster.address}" in capsys.readouterr().err
 
@@ -167,8 +167,8 @@ def test_a_scheduler_that_dies_ends_the_run_with_one_line(cluster, tmp_path):
     printed, said = run.communicate(timeout=HANGS)
     assert run.returncode == 1
     assert (
-        f"Not run: the connection to {cluster.address} was lost; what was finished is stored, run "
-        "it again to go on\n"
+        f"Not run: the connection to {cluster.address} was lost; finished cells are stored, run "
+        "again to continue\n"
     ) in said
     assert "Traceback" not in said
     assert "maptree" in printed

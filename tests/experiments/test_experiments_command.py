@@ -31,7 +31,7 @@ def test_a_second_run_finds_everything_done(command, tmp_path, capsys):
     words = ("run", "--family", "generalisation", "--sets", "tic-tac-toe", "--systems", "cart")
     assert command(*words, "--jobs", "1") == 0
     printed = capsys.readouterr()
-    assert "3 cells, 0 of them done before" in printed.err
+    assert "3 cells, 0 already done" in printed.err
     assert "3/3 in" in printed.err
     assert "cart" in printed.out
     with Store(tmp_path / "results.sqlite") as store:
@@ -42,7 +42,7 @@ def test_a_second_run_finds_everything_done(command, tmp_path, capsys):
     assert all(0.5 < row["test_accuracy"] < 1 for row in rows)
 
     assert command(*words) == 0
-    assert "3 cells, 3 of them done before" in capsys.readouterr().err
+    assert "3 cells, 3 already done" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_a_set_that_was_asked_for_has_to_be_there(command, monkeypatch, capsys):
 
 def test_a_run_of_nothing_fails(command, capsys):
     assert command("run", "--family", "synthetic", "--systems", "mcmc") == 1
-    assert capsys.readouterr().err == "Not run: no cell is of such a family, set and system.\n"
+    assert capsys.readouterr().err == "Not run: no cell matches this family, set and system.\n"
 
 
 @pytest.mark.parametrize("step", ["run", "figures", "report"])
@@ -90,7 +90,7 @@ def test_results_that_cannot_be_kept_are_an_error(command, tmp_path, capsys, ste
     (folder / "results.sqlite").mkdir(parents=True)
     assert command(step, results=folder) == 1
     assert capsys.readouterr().err == (
-        f"Cannot keep results in {folder}: unable to open database file\n"
+        f"Cannot store results in {folder}: unable to open database file\n"
     )
 
 
@@ -98,7 +98,7 @@ def test_results_that_cannot_be_kept_are_an_error(command, tmp_path, capsys, ste
 def test_nothing_is_written_about_nothing(command, tmp_path, capsys, step):
     assert command(step) == 1
     at = tmp_path / "results.sqlite"
-    assert capsys.readouterr().err == f"There is no {at}: `python -m experiments run` makes it.\n"
+    assert capsys.readouterr().err == f"There is no {at}: run `python -m experiments run` first.\n"
     assert not at.exists()
     with Store(at) as store:
         store.append(Row.of(cells("synthetic", "full", [])[-1], "ok"))

@@ -143,7 +143,7 @@ def test_what_is_not_there_is_missing(sandbox, monkeypatch, tmp_path):
     monkeypatch.setenv("MAPTREE_PEERS", str(tmp_path))
     peer = replace(faults.cell("nothing"), system="dl85")
     row = sandbox.run(peer)
-    assert (row.outcome, row.reason) == ("missing", "there is no environment for it: make peers")
+    assert (row.outcome, row.reason) == ("missing", "its environment is not installed: make peers")
     broken = tmp_path / "bin" / "python"
     broken.parent.mkdir()
     broken.write_text("#!/bin/sh\necho out of order >&2; exit 1\n")

@@ -211,7 +211,7 @@ def test_a_single_leaf():
     connection = sqlite3.connect(":memory:")
     connection.execute("CREATE TABLE data AS SELECT 1 AS x0")
     assert connection.execute(model.to_sql(dialect="sqlite")).fetchall() == [(1, 0, "a", 0.5, 0.5)]
-    with pytest.raises(ValueError, match="gave no tests"):
+    with pytest.raises(ValueError, match="has no tests"):
         model.to_sklearn()
     assert len(model.to_dict()["nodes"]) == 1
     assert "[{a 0.50" in model.to_latex()
@@ -235,12 +235,16 @@ def test_labels_that_are_no_text():
     ("column", "exports", "message"),
     [
         (number(math.inf), "to_sql", "standard SQL has no infinity"),
-        (number(Decimal("0.1234567890123456")), "to_c to_javascript to_onnx", "hold 15 digits"),
-        (number(2**70, dtype="object"), "to_c to_onnx", "beyond the numbers that"),
-        (number(0.5, 2**60, dtype="object"), "to_c to_onnx", "beside 0.5"),
+        (
+            number(Decimal("0.1234567890123456")),
+            "to_c to_javascript to_onnx",
+            "hold only 15 digits",
+        ),
+        (number(2**70, dtype="object"), "to_c to_onnx", "cannot compare exactly"),
+        (number(0.5, 2**60, dtype="object"), "to_c to_onnx", "as well as with 0.5"),
         (category("a\0b"), "to_sql to_c", "NUL"),
         (category("a\ud800b"), "to_sql to_c to_onnx", "surrogate"),
-        (category("a", 1), "to_c to_onnx", "text and numbers for categories"),
+        (category("a", 1), "to_c to_onnx", "both text and numbers as categories"),
         (Column("x", "date", "", thresholds=(10**7,)), "to_sql to_python", "1 to 9999"),
         (number(1.5, name=""), "to_sql", "A name is empty"),
     ],
@@ -262,7 +266,7 @@ def test_columns_that_a_database_cannot_tell_apart_are_refused():
     assert model.to_sql(dialect="postgresql").count("data.") == 3
     with pytest.raises(ValueError, match="Two columns are called 'x'"):
         model.to_python(feature_names=["x", "x"])
-    with pytest.raises(ValueError, match="more than 63 bytes"):
+    with pytest.raises(ValueError, match="longer than 63 bytes"):
         asking(number(1.5, name="é" * 40)).to_sql(dialect="postgresql")
 
 
@@ -270,7 +274,7 @@ def test_mistakes_are_named():
     model = asking(number(1.5))
     with pytest.raises(ValueError, match="dialect='mysql' is unknown: pass one of ansi"):
         model.to_sql(dialect="mysql")
-    with pytest.raises(ValueError, match="prefix='int' is no C identifier"):
+    with pytest.raises(ValueError, match="prefix='int' is not a C identifier"):
         model.to_c(prefix="int")
     with pytest.raises(NotFittedError):
         MAPTreeClassifier().to_json()

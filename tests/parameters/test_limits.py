@@ -47,11 +47,11 @@ def test_memory_of_another_type(value):
 
 
 def test_memory_beyond_any_machine():
-    with pytest.raises(ValueError, match="beyond"):
+    with pytest.raises(ValueError, match="is too large"):
         memory_limit("9000000TiB" + "")
-    with pytest.raises(ValueError, match="beyond"):
+    with pytest.raises(ValueError, match="is too large"):
         memory_limit(2**63)
-    with pytest.raises(ValueError, match="beyond"):
+    with pytest.raises(ValueError, match="is too large"):
         memory_limit("9" * 400)  # which is infinite as a float
     assert memory_limit(2**63 - 1) == 2**63 - 1
 
@@ -90,7 +90,7 @@ def test_whole_numbers_are_not_booleans():
 
 def test_counts_that_would_overflow():
     assert total_weight(2**25) == 2**25
-    with pytest.raises(ValueError, match=r"33,554,433 .* overflow"):
+    with pytest.raises(ValueError, match=r"33,554,433, but counts overflow"):
         total_weight(2**25 + 1)
 
 

@@ -128,7 +128,7 @@ def test_the_search_and_its_title():
     assert ax.get_title().startswith(("Best found; at most", "Proved: no tree"))
     best, bound = (
         next(line for line in ax.lines if line.get_label() == name)
-        for name in ("best tree", "bound on every tree")
+        for name in ("best tree", "upper bound")
     )
     assert best.get_ydata()[-1] == model.certificate_.log_posterior
     assert bound.get_ydata()[-1] == model.certificate_.log_posterior_bound

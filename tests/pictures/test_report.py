@@ -210,7 +210,7 @@ def test_scores_are_those_of_scikit_learn(halves):
     assert f"{scores.accuracy:.3f}" in text
     assert f"{scores.log_loss:.3f}" in text
     assert "does not know" not in text
-    assert "On rows it has not seen" not in Outline(model.to_html()).text
+    assert "On held-out rows" not in Outline(model.to_html()).text
 
 
 @pytest.mark.parametrize("many", [False, True])
@@ -232,7 +232,7 @@ def test_unknown_labels_count_as_wrong(halves, many):
     assert len(held.confusion) == len(held.classes) + 1
     np.testing.assert_array_equal(held.confusion[:-1].sum(), 260)
     text = Outline(model.to_html(X=X, y=odd)).text
-    assert "40 rows have a class that the tree does not know: counted as wrong" in text
+    assert "40 rows have a class that the tree does not know; counted as wrong" in text
     assert "unknown to the tree" in text
 
 
@@ -252,12 +252,14 @@ def test_rows_that_do_not_fit(halves):
     model, X, y = halves
     with pytest.raises(ValueError, match="pass both, or neither"):
         model.to_html(X=X)
-    with pytest.raises(ValueError, match=r"y has '0', '1', '2', none of .* \(0, 1, 2\)"):
+    with pytest.raises(
+        ValueError, match=r"y has '0', '1', '2', but the tree was fitted with the labels 0, 1, 2"
+    ):
         model.to_html(X=X, y=y.astype(str))
     with pytest.raises(ValueError, match="300 rows but y has 299"):
         model.to_html(X=X, y=y[1:])
     one = model.to_html(X=X[:1], y=y[:1])
-    assert "On rows it has not seen" in Outline(one).text
+    assert "On held-out rows" in Outline(one).text
 
 
 # Notebooks
@@ -293,7 +295,7 @@ def test_a_notebook_shows_the_first_levels_of_a_large_tree(n_leaves, depth):
     folded = re.findall(r">\+(\d+) leaves<", html)
     leaves = sum(node.children is None and (depth is None or node.depth <= depth) for node in nodes)
     assert sum(map(int, folded)) + leaves == n_leaves
-    assert ("to_html() has all" in html) == (shown < len(nodes))
+    assert ("to_html() shows all" in html) == (shown < len(nodes))
     height = int(re.search(r'class="tree".*?height="(\d+)"', html).group(1))
     assert height <= 640
 

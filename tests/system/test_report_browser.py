@@ -181,7 +181,7 @@ def test_missing_where_none_was_is_pointed_out(open_report):
     assert page.locator(".caution").count() == 0
     field.fill("")
     assert "never when the tree was fitted: age" in page.locator("#answer .caution").text_content()
-    assert "Do not rely on it" in page.locator("#verdict").text_content()
+    assert "Unreliable" in page.locator("#verdict").text_content()
 
 
 def test_times_are_entered_in_utc_and_the_field_says_so(open_report):
@@ -267,8 +267,8 @@ def test_keys_alone(open_report):
         page.keyboard.press("Tab")
         reached.append(page.evaluate(focused))
     assert reached[0] == "theme"
-    assert reached.index("zoom-fit") < reached.index("The tree, can be scrolled")
-    tree_at = reached.index("The tree, can be scrolled") + 1
+    assert reached.index("zoom-fit") < reached.index("The tree (scrollable)")
+    tree_at = reached.index("The tree (scrollable)") + 1
     assert reached[tree_at].startswith("column 0 = 1?")
     assert "clear" in reached[tree_at + 1 :]
     assert "field-0" in reached[tree_at + 1 :]

@@ -242,7 +242,7 @@ def test_the_most_frequent_categories_get_tests():
     assert names(X[::-1], max_categories=3) == ["x0 = a", "x0 = b", "x0 = c"]
     assert names(X, max_categories=1) == ["x0 = a"]
     encoder = BinaryEncoder(max_categories=3).fit(X)
-    assert "3 of 5 categories" in encoder.schema_[0].note
+    assert "3 most frequent of 5 categories" in encoder.schema_[0].note
     assert encoder.transform([["e"]]).tolist() == [[0, 0, 0]]
     weights = [1] * 9 + [10]
     weighted = BinaryEncoder(max_categories=1).fit(X, sample_weight=weights)
@@ -333,9 +333,9 @@ def test_text_that_reads_as_numbers_is_pointed_out():
             "two": ["1", "?"] * 15,
         }
     )
-    with pytest.warns(IdentifierWarning, match=r"many.*reads as numbers but for \?: convert it"):
+    with pytest.warns(IdentifierWarning, match=r"many.*reads as numbers except \?: convert it"):
         notes = [column.note for column in BinaryEncoder().fit(frame).schema_]
-    assert "reads as numbers but for ?: convert it for thresholds, ? to missing" in notes[0]
+    assert "reads as numbers except ?: convert it to get thresholds, and ? if it means" in notes[0]
     assert notes[2:] == ["", "the other value is 1"]
 
 
@@ -429,7 +429,7 @@ def test_names_of_several_levels_are_joined():
     )
     assert names(numbers) == ["a / x <= 2", "a / y <= 3"]
     numbers.columns = pd.MultiIndex.from_tuples([("a", "b / c"), ("a / b", "c")])
-    with pytest.raises(ValueError, match="Two columns of X have one name"):
+    with pytest.raises(ValueError, match="Two columns of X have the same name"):
         names(numbers)
 
 

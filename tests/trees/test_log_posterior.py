@@ -146,7 +146,7 @@ def test_large_counts_are_exact_enough():
         ([[0, float("nan")]], "nan"),
         ([0, 1], "shape"),
         (np.zeros((0, 2)), "at least one row"),
-        ([[0]], "asks test 1"),
+        ([[0]], "uses test 1"),
     ],
 )
 def test_a_matrix_that_is_not_the_answers(X, message):

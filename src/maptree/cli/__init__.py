@@ -1,7 +1,7 @@
 """The command ``maptree``.
 
-Every file in ``commands`` is a command: a function of the file's name. Nothing here imports what
-takes long before it is needed, so that ``maptree --help`` answers at once.
+Every file in ``commands`` is a command: a function with the file's name. Slow imports wait until
+they are needed, so that ``maptree --help`` answers at once.
 """
 
 import signal
@@ -15,17 +15,17 @@ _NEEDED = ("typer", "rich", "pyarrow")
 
 def main() -> None:
     """Run the command line."""
-    lacking = [name for name in _NEEDED if find_spec(name) is None]
-    if lacking:
-        print(f"maptree: the command line needs {' and '.join(lacking)}.", file=sys.stderr)
-        print('Install what it needs: pip install "maptree[cli]"', file=sys.stderr)
+    absent = [name for name in _NEEDED if find_spec(name) is None]
+    if absent:
+        print(f"maptree: the command line needs {' and '.join(absent)}.", file=sys.stderr)
+        print('Install with: pip install "maptree[cli]"', file=sys.stderr)
         sys.exit(NOT_INSTALLED)
     try:
         from maptree.cli.app import run
 
         code = run(sys.argv[1:])
-    except KeyboardInterrupt:  # before there is a command, or again, while the first is answered
+    except KeyboardInterrupt:  # before a command runs, or a second one while the first is handled
         code = INTERRUPTED
-    # All is said and written. Python would die of one more Ctrl-C, and lose the exit code.
+    # All output is written. Another Ctrl-C during Python's shutdown would lose the exit code.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.exit(code)

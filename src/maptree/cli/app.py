@@ -1,4 +1,4 @@
-"""The program: its commands, and what becomes of errors."""
+"""The program: its commands, and how errors are reported."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ _UsageError = typer.BadParameter.__mro__[1]
 _ORDER = ("fit", "predict", "score", "show", "report", "export")  # then the others, by name
 
 _ABOUT = """
-The decision tree with the highest posterior probability, from your table.
+Find the decision tree with the highest posterior probability for your table.
 
 \b
 maptree fit people.csv --target income      find the tree, write a model file
-maptree predict people.model.json new.csv   use it
+maptree predict people.model.json new.csv   predict the class of new rows
 
-maptree COMMAND --help says more, with an example.
+Run maptree COMMAND --help for details and an example.
 """
 
 _CODES = """
-Exit codes: 0 done; 1 a file, column or value cannot be used; 2 wrong options;
-3 a package is not installed; 4 a fault of maptree itself; 130 stopped by
-Ctrl-C (fit has then saved the best tree so far, if it says so); 141 the
-reader of the output went away.
+Exit codes: 0 success; 1 a file, column or value cannot be used; 2 invalid
+options; 3 a package is not installed; 4 a bug in maptree; 130 stopped by
+Ctrl-C (fit prints whether it saved the best tree so far); 141 the reader of
+the output closed the pipe.
 """
 
 
 def make_app() -> typer.Typer:
-    """Return the program with every command of the package ``commands``."""
+    """Return the program with every command in the package ``commands``."""
     app = typer.Typer(
         name="maptree",
         help=_ABOUT,
@@ -60,7 +60,7 @@ def make_app() -> typer.Typer:
 
 
 class _ReaderGone(Exception):  # noqa: N818
-    """Standard output is a pipe that nobody reads any more."""
+    """Standard output is a pipe whose reader has closed it."""
 
 
 class _Interrupted(Exception):  # noqa: N818
@@ -68,7 +68,7 @@ class _Interrupted(Exception):  # noqa: N818
 
 
 def _past_typer(command: Callable[..., int | None]) -> Callable[..., int | None]:
-    """Have a broken pipe and Ctrl-C come out as they are: typer would end without a word."""
+    """Let a broken pipe and Ctrl-C through: typer would exit without a message."""
 
     @wraps(command)
     def run_command(*args: Any, **options: Any) -> int | None:
@@ -103,21 +103,21 @@ def _version(
         metavar="",
         callback=_say_version,
         is_eager=True,
-        help="Say the version, and stop.",
+        help="Print the version and exit.",
     ),
 ) -> None:
     """Options of the program itself."""
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run a command and return its exit code. Users' mistakes end in a message, not a traceback."""
+    """Run a command and return its exit code. Users' mistakes give a message, not a traceback."""
     as_json = "--json" in arguments
     try:
         given = list(arguments) or ["--help"]
         code = make_app()(given, prog_name="maptree", standalone_mode=False)
         return code if isinstance(code, int) else 0
     except (_ReaderGone, BrokenPipeError):
-        # Python flushes once more at its end, and would complain again.
+        # Python flushes again when it exits, and would report the error a second time.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return mistakes.BROKEN_PIPE
     except (_Interrupted, KeyboardInterrupt, typer.Abort):
@@ -135,7 +135,7 @@ def run(arguments: Sequence[str]) -> int:
         return complain(str(error), mistakes.UNUSABLE, as_json)
     except MemoryError:
         return complain(
-            "There is not enough memory. Pass --memory-limit, or fewer rows or columns.",
+            "Out of memory. Pass --memory-limit, or fewer rows or columns.",
             mistakes.UNUSABLE,
             as_json,
         )
@@ -145,16 +145,16 @@ def run(arguments: Sequence[str]) -> int:
         if os.environ.get("MAPTREE_DEBUG"):
             traceback.print_exc()
         return complain(
-            f"A fault of maptree: {type(error).__name__}: {error}. Please report it, with what "
-            "MAPTREE_DEBUG=1 shows in front of the same command.",
+            f"This is a bug in maptree: {type(error).__name__}: {error}. Please report it, with "
+            "the output of the same command after MAPTREE_DEBUG=1.",
             mistakes.FAULT,
             as_json,
         )
 
 
 def _usage(error: Any) -> str:
-    said = error.format_message().rstrip(".") + (
+    message = error.format_message().rstrip(".") + (
         "" if error.format_message().endswith("?") else "."
     )
     where = error.ctx.command_path if error.ctx is not None else "maptree"
-    return f"{said} See {where} --help."
+    return f"{message} See {where} --help."

@@ -1,4 +1,4 @@
-"""CSV and TSV as columns of text. What the text means is decided later, by whole columns."""
+"""CSV and TSV as columns of text. Their types are decided later, column by column."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def read_delimited(content: bytes, where: str, dialect: Dialect) -> pa.Table:
     _refuse_foreign(content, where, encoding)
     delimiter = dialect.delimiter or find_delimiter(first_line(content, encoding))
     parse = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
-    # On one thread, errors name the row.
+    # On one thread, so that errors name the row.
     read = csv.ReadOptions(use_threads=False, encoding=encoding)
     try:
         names = csv.open_csv(
             pa.BufferReader(content), read_options=read, parse_options=parse
         ).schema.names
         if len(names) == 1:
-            # An empty line is a row without a value, but not in front of the header.
+            # An empty line is a row with a missing value, but not before the header.
             parse.ignore_empty_lines = False
             read.skip_rows = _empty_lines_in_front(content, encoding)
         table = csv.read_csv(
@@ -58,12 +58,12 @@ def read_delimited(content: bytes, where: str, dialect: Dialect) -> pa.Table:
 
 def _refuse_foreign(content: bytes, where: str, encoding: str) -> None:
     if not content.strip():
-        raise Refusal(f"{where} is empty: it needs a line of column names, and rows.")
+        raise Refusal(f"{where} is empty: it needs a header with column names, and rows.")
     for beginning, what in FOREIGN.items():
         if content.startswith(beginning):
             raise Refusal(f"{where} is not CSV. It looks like {what}.")
     if encoding == "utf-8" and b"\0" in content[:4096]:
-        raise Refusal(f"{where} is not text: it has bytes of zero. Save the table as CSV.")
+        raise Refusal(f"{where} is not text: it contains zero bytes. Save the table as CSV.")
     try:
         codecs.lookup(encoding)
     except LookupError:
@@ -76,7 +76,7 @@ def _empty_lines_in_front(content: bytes, encoding: str) -> int:
 
 
 def _ends_with_empty_line(content: bytes) -> bool:
-    end = content[-8:].replace(b"\0", b"")  # UTF-16 has zeros between letters
+    end = content[-8:].replace(b"\0", b"")  # UTF-16 has zero bytes between ASCII characters
     return end.endswith((b"\n\n", b"\r\n\r\n", b"\r\r"))
 
 
@@ -86,9 +86,9 @@ def _explain(error: str, where: str, encoding: str, content: bytes) -> str:
     if ragged:
         row, expected, got = (int(group) for group in ragged.groups())
         remedy = (
-            "It looks as if a quote is opened there and never closed."
+            "A quote seems to be opened there and never closed. Close it."
             if open_quote
-            else "Mend the line; a cell with the delimiter in it is written in quotes."
+            else "Fix the line; put quotes around a cell that contains the delimiter."
         )
         return (
             f"{where}, line {row:,}: {got} cell{'' if got == 1 else 's'}, but the header has "
@@ -100,8 +100,8 @@ def _explain(error: str, where: str, encoding: str, content: bytes) -> str:
         row_of = re.search(r"Row #(\d+)", error)
         line = f", line {int(row_of[1]):,}," if row_of else ""
         return (
-            f"{where}{line} is not text in {encoding}. Pass --encoding latin-1 (or what it was "
-            "saved in), or save it as UTF-8."
+            f"{where}{line} is not valid {encoding} text. Pass the --encoding it was saved in, "
+            "such as latin-1, or save it as UTF-8."
         )
     return f"{where} cannot be read as CSV: {error.splitlines()[0][:300]}"
 
@@ -113,14 +113,14 @@ def _refuse_open_quote(content: bytes, table: pa.Table, where: str) -> None:
     if any("\n" in (column[-1].as_py() or "") for column in table.columns):
         raise Refusal(
             f"{where}, row {table.num_rows:,}: a quote is opened and never closed. "
-            'Close it; a quote inside of a cell is written "".'
+            'Close it; write a quote inside a cell as "".'
         )
 
 
 def _clean(column: Any, dialect: Dialect) -> Any:
     trimmed = pc.utf8_trim_whitespace(column)
-    # By an expression, not by pc.is_in, and null without pa.scalar: turning Python values into
-    # Arrow's imports pandas where that is installed, which takes longer than all the rest.
+    # A regular expression, not pc.is_in, and null without pa.scalar: converting Python values to
+    # Arrow imports pandas if it is installed, which takes longer than everything else here.
     words = "|".join(re.escape(word.strip().lower()) for word in dialect.missing)
     missing = pc.match_substring_regex(pc.utf8_lower(trimmed), f"^(?:{words})$")
     return pc.if_else(missing, pa.nulls(1, pa.string())[0], trimmed)

@@ -16,17 +16,17 @@ from maptree.words.column_report import report
 from maptree.words.tree_text import rules
 
 _MOST = 20  # columns in a list
-_WHOLE = 50  # a table of so many columns is shown whole
+_WHOLE = 50  # tables of up to this many columns are shown whole
 _ALIKE = 5  # more columns with the same reason are counted, not listed
-_MOST_CLASSES = 6  # in a table of confusions
-_SHOWN = 16  # characters of a class
+_MOST_CLASSES = 6  # in a confusion matrix
+_SHOWN = 16  # characters of a class name
 
 
 # The tree
 
 
 def certificate_text(fitted: FittedTree) -> str:
-    """Say what is proved, and what to do if that is too little."""
+    """Return what is proved, and what to do if that is not enough."""
     lines = certificate_sentences(fitted)
     if fitted.certificate is not None and fitted.certificate.status == "time_limit":
         lines.insert(-1, "A longer --time-limit may find a better tree, or prove this one.")
@@ -75,7 +75,7 @@ def left_out(fitted: FittedTree) -> list[tuple[str, str]]:
 
 def _why(column: Column) -> str:
     if column.kind == "unread":
-        return "no time to read it; raise --time-limit"
+        return "not read before the time limit; raise --time-limit"
     if column.note:
         return column.note
     return "one value in all rows" if column.kind == "constant" else f"{column.kind}, no test"
@@ -91,7 +91,7 @@ def reasons(columns: Sequence[tuple[str, str]]) -> list[str]:
     first = {why: name for name, why in reversed(columns)}
     lines = [f"{shown(name)}: {shown(why)}" for name, why in columns if n_with[why] <= _ALIKE]
     if len(lines) > _MOST:
-        lines = [*lines[:_MOST], f"and {len(lines) - _MOST:,} more, which --json lists"]
+        lines = [*lines[:_MOST], f"and {len(lines) - _MOST:,} more; --json lists all"]
     return lines + [
         f"{n:,} columns, such as {first[why]!r}: {shown(why)}"
         for why, n in n_with.items()
@@ -100,7 +100,7 @@ def reasons(columns: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def columns_text(fitted: FittedTree) -> str:
-    """Return what became of the columns; of many, those that the tree tests come first."""
+    """Return how each column was used; in wide tables, those that the tree tests come first."""
     schema, used = fitted.schema, fitted.used_columns
     if not schema.takes_missing:
         names = schema.names
@@ -123,7 +123,7 @@ def _first(columns: Sequence[int], used: Sequence[int], n_columns: int) -> tuple
 
 
 def _and_more(n_more: int) -> str:
-    return f"\nand {n_more:,} more, which the tree does not test" if n_more else ""
+    return f"\nand {n_more:,} more that the tree does not test" if n_more else ""
 
 
 # Scores
@@ -137,10 +137,10 @@ def scores_text(scores: Scores) -> str:
     ]
     if scores.unknown:
         lines.append(
-            f"{scores.unknown:,} rows have a class that the model does not know: counted as wrong, "
+            f"{scores.unknown:,} rows have a class that the model does not know; counted as wrong "
             "and left out of the log loss."
         )
-    lines.append("Calibration: the probability of the predicted class, and how often it is right.")
+    lines.append("Calibration: predicted probability, and share of correct predictions.")
     rows = [["  probability", "rows", "predicted", "right"]]
     rows += [
         [f"  {b.low:.1f} to {b.high:.1f}", f"{b.rows:,}", f"{b.probability:.3f}", f"{b.right:.3f}"]
@@ -150,7 +150,7 @@ def scores_text(scores: Scores) -> str:
 
 
 def confusion_text(scores: Scores, classes: Sequence[str]) -> str:
-    """Put into words what was taken for what."""
+    """Return the confusion matrix as text."""
     short = [name if len(name) <= _SHOWN else f"{name[: _SHOWN - 3]}..." for name in classes]
     table = scores.confusion
     if len(classes) <= _MOST_CLASSES and sum(map(len, short)) + 2 * len(short) + _SHOWN < 78:

@@ -38,7 +38,7 @@ _FORMATS = ("csv", "tsv", "parquet", "feather", "jsonl")
 
 @dataclass(frozen=True)
 class Source:
-    """A table that was read. What columns of text mean is open in CSV; in JSON, only dates are."""
+    """A table that was read. CSV columns have no type yet; in JSON only dates have none."""
 
     name: str  # for messages
     table: pa.Table
@@ -51,18 +51,18 @@ class Source:
         return list(self.table.column_names)
 
     def typed(self, names: Sequence[str]) -> pa.Table:
-        """Return some columns as what they are about."""
+        """Return some columns with their types inferred."""
         return pa.table({name: self.infer(name) for name in names})
 
     def infer(self, name: str) -> Any:
-        """Return a column as what it is about."""
+        """Return a column with its type inferred."""
         column = self.table.column(name)
         if not self._is_open(column):
             return column
         return infer(column, self.decimal, only_times=self.format == "jsonl")
 
     def as_fitted(self, name: str, about: Column) -> Any:
-        """Return a column as what a column was when a model was fitted."""
+        """Return a column converted to the type it had when a model was fitted."""
         column = self.table.column(name)
         if not self._is_open(column) or (self.format == "jsonl" and about.kind not in TIMES):
             return column
@@ -88,15 +88,15 @@ def read_source(path: str, format_: str | None, dialect: Dialect) -> Source:
         try:
             table = _READ[kind](opened)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
-            said = str(error).splitlines()[0][:300]
-            raise Refusal(f"{name} cannot be read as {kind}: {said}") from None
+            reason = str(error).splitlines()[0][:300]
+            raise Refusal(f"{name} cannot be read as {kind}: {reason}") from None
     twice = repeated(table.column_names)
     if twice is not None:
         raise Refusal(f"{name} has two columns named {twice!r}: rename one.")
     if table.num_columns == 0 or table.num_rows == 0:
         raise Refusal(
             f"{name} has {table.num_rows} rows and {table.num_columns} columns: add rows below "
-            "the names of the columns, or see whether what wrote it ended early."
+            "the header, or check whether the program that wrote it stopped early."
         )
     return Source(name, table, kind, dialect.decimal)
 
@@ -104,7 +104,8 @@ def read_source(path: str, format_: str | None, dialect: Dialect) -> Source:
 def _kind(path: str, format_: str | None) -> str:
     if format_ is not None:
         if format_ not in _FORMATS:
-            raise Refusal(f"--format {format_} is unknown: one of {', '.join(_FORMATS)}.", USAGE)
+            known = ", ".join(_FORMATS)
+            raise Refusal(f"--format {format_} is unknown: pass one of {known}.", USAGE)
         return format_
     if path == "-":
         return "csv"
@@ -122,17 +123,19 @@ def _kind(path: str, format_: str | None) -> str:
 
 
 def extension_fault(suffix: str) -> str:
-    """Say why an extension does not tell a format."""
+    """Return why an extension does not determine a format."""
     return f"the extension {suffix} is unknown" if suffix else "it has no extension"
 
 
 def _stdin() -> bytes:
     if sys.stdin is None or sys.stdin.isatty():
-        raise Refusal("- reads standard input, which is a terminal: pipe a table into it.", USAGE)
+        raise Refusal(
+            "- reads standard input, but that is a terminal: pipe a table into it.", USAGE
+        )
     content = sys.stdin.buffer.read()
     if content.startswith(_GZIP):
         raise Refusal(
-            "Standard input is compressed: unpack it on the way, as in gunzip -c FILE | maptree ..."
+            "Standard input is compressed: decompress it first, as in gunzip -c FILE | maptree ..."
         )
     return content
 
@@ -168,7 +171,7 @@ def _read_parquet(opened: Any) -> pa.Table:
 def _read_feather(opened: Any) -> pa.Table:
     import pyarrow.feather as feather
 
-    if opened.read(4) == _STREAM:  # Arrow as it is sent: the same extension, another format
+    if opened.read(4) == _STREAM:  # an Arrow stream: same extension, another format
         opened.seek(0)
         return pa.ipc.open_stream(opened).read_all()
     opened.seek(0)
@@ -182,23 +185,23 @@ _READ: dict[str, Callable[[Any], pa.Table]] = {
 
 
 def read_json_lines(content: bytes, where: str) -> pa.Table:
-    """Return the table of a file of JSON lines."""
+    """Return the table in a JSON lines file."""
     import pyarrow.json
 
     try:
         table = pyarrow.json.read_json(pa.BufferReader(content))
     except pa.ArrowInvalid as error:
         _refuse_lines(content, where)
-        said = str(error).splitlines()[0][:300]
-        raise Refusal(f"{where} cannot be read as jsonl: {said}") from None
+        reason = str(error).splitlines()[0][:300]
+        raise Refusal(f"{where} cannot be read as jsonl: {reason}") from None
     if any(pa.types.is_nested(field.type) for field in table.schema):
         _refuse_lines(content, where)
     return table
 
 
 def _refuse_lines(content: bytes, where: str) -> None:
-    """Refuse the first line that does not fit, in words that name it."""
-    first: dict[str, tuple[str, int]] = {}  # what a column holds, and since which line
+    """Refuse the first line that does not fit, and name it."""
+    first: dict[str, tuple[str, int]] = {}  # the type of a column, and the line that set it
     for number, line in enumerate(content.splitlines(), start=1):
         if not line.strip():
             continue
@@ -207,13 +210,13 @@ def _refuse_lines(content: bytes, where: str) -> None:
             kind = _KINDS[type(value)]
             if kind in _NESTED:
                 raise Refusal(
-                    f"{place}: {name!r} is {kind}, with values of its own. Write these as columns."
+                    f"{place}: {name!r} is {kind}, which is nested. Write its values as columns."
                 )
             known, since = first.setdefault(name, (kind, number)) if kind else (kind, number)
             if known != kind:
                 raise Refusal(
-                    f"{place}: {name!r} is {kind}, and in line {since:,} it is {known}. Write all "
-                    "values of a column in the same way; null is a missing one."
+                    f"{place}: {name!r} is {kind}, but in line {since:,} it is {known}. Use one "
+                    "type for all values of a column; write null for a missing value."
                 )
 
 
@@ -230,15 +233,15 @@ _NESTED = ("an object", "a list")
 
 
 def _record(line: bytes, place: str) -> dict[str, Any]:
-    remedy = "Write one JSON object a line, not a list and no commas between them."
+    remedy = "Write one JSON object per line, not a list, with no commas between them."
     try:
         value = json.loads(line)
     except UnicodeDecodeError:
-        raise Refusal(f"{place} is not text in UTF-8. Save the file as UTF-8.") from None
+        raise Refusal(f"{place} is not valid UTF-8 text. Save the file as UTF-8.") from None
     except (json.JSONDecodeError, RecursionError) as error:
-        said = getattr(error, "msg", "it is nested too deep")
-        said = "" if line.lstrip().startswith(b"[") else f" ({said})"
-        raise Refusal(f"{place} is not a JSON object{said}. {remedy}") from None
+        reason = getattr(error, "msg", "it is nested too deeply")
+        reason = "" if line.lstrip().startswith(b"[") else f" ({reason})"
+        raise Refusal(f"{place} is not a JSON object{reason}. {remedy}") from None
     if not isinstance(value, dict):
         raise Refusal(f"{place} is {_KINDS[type(value)] or 'null'}. {remedy}")
     return value

@@ -1,4 +1,4 @@
-"""What ``maptree fit`` does, step by step."""
+"""The steps of ``maptree fit``."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def run_fit(plan: Plan, read: Callable[[], Source]) -> int:
     if held.test_fraction is not None:
         fit_on, test_on = _split(target.labels, held.test_fraction, held.seed)
     if held.cv is not None and held.cv > len(fit_on):
-        raise Refusal(f"--cv {held.cv}: there are {len(fit_on)} rows. Pass fewer folds.")
+        raise Refusal(f"--cv {held.cv}: there are only {len(fit_on)} rows. Pass fewer folds.")
     commas = _with_commas(source, table)
     if not plan.as_json:
         _say_what_was_read(source, target)
@@ -77,7 +77,7 @@ def run_fit(plan: Plan, read: Callable[[], Source]) -> int:
 
 
 def _prepare(plan: Plan, source: Source) -> tuple[Target, pa.Table, list[tuple[str, str]]]:
-    """Return labels, columns to fit on, and columns that were set aside with the reason."""
+    """Return labels, columns to fit on, and columns that were left out with the reason."""
     names = source.columns
     refuse_unknown([plan.target], names, source.name)
     drop = split_names(plan.drop, names)
@@ -92,17 +92,20 @@ def _prepare(plan: Plan, source: Source) -> tuple[Target, pa.Table, list[tuple[s
     table = source.typed(kept)
     for name in kept:
         if name.startswith("column_") and _counts_rows(table.column(name)):
-            set_aside.append((name, "no name in the header, and it only counts the rows"))
+            set_aside.append((name, "no name in the header, and it only numbers the rows"))
             table = table.drop_columns([name])
     if table.num_columns == 0:
-        raise Refusal(f"{source.name} has no column beside the target and those left out.")
+        raise Refusal(
+            f"{source.name} has no columns other than the target and those left out: leave out "
+            "fewer."
+        )
     if len(target.rows) < table.num_rows:
         table = table.take(target.rows)
     return target, table, set_aside
 
 
 def _with_commas(source: Source, table: pa.Table) -> str:
-    """Say which columns of text are numbers with commas, if any."""
+    """Return a note on text columns that hold numbers with decimal commas; empty if none do."""
     if source.format not in ("csv", "tsv") or source.decimal == ",":
         return ""
     names = [
@@ -113,9 +116,9 @@ def _with_commas(source: Source, table: pa.Table) -> str:
     if not names:
         return ""
     return (
-        f"{listed(names)} {'looks' if len(names) == 1 else 'look'} like decimal commas, and "
-        "every number is read as a category: pass --decimal , (or take out commas that mark "
-        "thousands)."
+        f"{listed(names)} {'seems' if len(names) == 1 else 'seem'} to have decimal commas, so "
+        "every number is read as a category: pass --decimal , (or remove the commas if they "
+        "separate thousands)."
     )
 
 
@@ -127,7 +130,7 @@ def _counts_rows(column: Any) -> bool:
 
 
 def _fit(plan: Plan, table: pa.Table, target: Target, rows: Rows, title: str) -> StoredModel:
-    # Imported when everything else is known to be right: scikit-learn takes its time.
+    # Imported only after everything else was checked: scikit-learn is slow to import.
     from maptree.estimators.map_classifier import MAPTreeClassifier
     from maptree.estimators.saved import stored
 
@@ -136,13 +139,13 @@ def _fit(plan: Plan, table: pa.Table, target: Target, rows: Rows, title: str) ->
     labels = target.labels if whole else target.labels[rows]
     y = pa.array(labels) if labels.dtype.kind == "O" else labels
     with warnings.catch_warnings(), Panel(title, plan.parameters["time_limit"]) as panel:
-        warnings.simplefilter("ignore")  # what they say is said in the report
+        warnings.simplefilter("ignore")  # the printed report has the same information
         model = MAPTreeClassifier(**plan.parameters, callback=panel.update).fit(X, y)
     return stored(model)
 
 
 def was_interrupted(fitted: FittedTree) -> bool:
-    """Tell whether Ctrl-C ended the search."""
+    """Return whether Ctrl-C ended the search."""
     return fitted.certificate is not None and fitted.certificate.status == "interrupted"
 
 
@@ -181,7 +184,7 @@ def _split(labels: NDArray[Any], fraction: float, seed: int) -> tuple[Rows, Rows
     _, counts = np.unique(labels, return_counts=True)
     if not 1 <= held_out < len(labels):
         raise Refusal(
-            f"--test-fraction {fraction:g} of {len(labels)} rows leaves none to fit on, or none "
+            f"--test-fraction {fraction:g} of {len(labels)} rows leaves none to fit on or none "
             "to test on: pass another fraction, or --cv."
         )
     even = counts.min() >= 2 and min(held_out, len(labels) - held_out) >= len(counts)
@@ -200,7 +203,7 @@ def _cross_validate(
 ) -> Scores | None:
     """Return the scores of all rows, each predicted by a tree fitted on other folds.
 
-    None: Ctrl-C ended it.
+    Returns None if Ctrl-C ended it.
     """
     from sklearn.model_selection import KFold, StratifiedKFold
 
@@ -222,7 +225,7 @@ def _say_what_was_read(source: Source, target: Target) -> None:
     shares = ", ".join(f"{shown(label)} {count:,}" for label, count in target.counts().items())
     say(f"Target {shown(target.name)}: {shares}.", indent="  ")
     if target.n_unlabelled:
-        say(f"{target.n_unlabelled:,} rows without a target are left out.")
+        say(f"{target.n_unlabelled:,} rows without a target were left out.")
 
 
 def _say_model(fitted: FittedTree, set_aside: list[tuple[str, str]]) -> None:
@@ -243,9 +246,9 @@ def _say_end(plan: Plan, scores: Scores | None, method: str, interrupted: bool) 
         say(f"{method[0].upper()}{method[1:]}: {scores.rows:,} rows.")
         say(scores_text(scores))
     elif interrupted:
-        say("\nInterrupted: the best tree so far was kept, and nothing was measured after it.")
+        say("\nInterrupted: the best tree so far was kept. It was not scored.")
     else:
-        say("\nNo rows were held out. --cv 5 or --test-fraction 0.2 measures it on new rows.")
+        say("\nNo rows were held out. Pass --cv 5 or --test-fraction 0.2 to score it on new rows.")
     say(f"\nModel written to {plan.model_path}.")
 
 

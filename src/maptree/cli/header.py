@@ -1,7 +1,7 @@
-"""The header of a file of text: its encoding, its delimiter and the names of its columns.
+"""The header of a text file: its encoding, its delimiter and the names of its columns.
 
-Read by itself, because it needs nothing that is slow to import: a target that is not there is
-refused at once.
+It is read separately because that needs no slow import: a target that does not exist is refused
+at once.
 """
 
 from __future__ import annotations
@@ -12,26 +12,26 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-# In any case of letters, with spaces around it or not.
+# In upper or lower case, with or without spaces around it.
 MISSING = ("", "NA", "N/A", "#N/A", "<NA>", "NaN", "NaT", "null", "None", "?")
 _DELIMITERS = (",", ";", "\t", "|")
 _MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
-# How files begin that are no text, and what they look like.
+# The first bytes of files that are not CSV, and what such a file is.
 FOREIGN = {
     b"PAR1": "a Parquet file: name it .parquet, or pass --format parquet",
     b"ARROW1": "a Feather file: name it .feather, or pass --format feather",
     b"PK\x03\x04": "a workbook or a zip archive: save the table as CSV",
-    b"\xd0\xcf\x11\xe0": "a workbook of an old Excel: save the table as CSV",
-    b"\x1f\x8b": "compressed: name it .csv.gz",
-    b"%PDF": "a PDF",
+    b"\xd0\xcf\x11\xe0": "an old Excel workbook: save the table as CSV",
+    b"\x1f\x8b": "a gzip file: name it .csv.gz",
+    b"%PDF": "a PDF: save the table as CSV",
     b"{": "JSON: name it .jsonl, or pass --format jsonl",
 }
-_START = 1 << 16  # bytes in which a header ends
+_START = 1 << 16  # bytes that hold the whole header
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a file of text is written; None: found out from the file."""
+    """How a text file is written; None: detected from the file."""
 
     delimiter: str | None = None
     encoding: str | None = None
@@ -40,7 +40,7 @@ class Dialect:
 
 
 def find_encoding(content: bytes) -> str:
-    """Return the encoding that the first bytes tell, or UTF-8."""
+    """Return the encoding that the first bytes indicate, or UTF-8."""
     return next((name for mark, name in _MARKS.items() if content.startswith(mark)), "utf-8")
 
 
@@ -51,18 +51,18 @@ def first_line(content: bytes, encoding: str) -> str:
 
 
 def find_delimiter(header: str) -> str:
-    """Return the delimiter that the header has most of, outside of quotes."""
+    """Return the delimiter that occurs most often in the header, outside quotes."""
     bare = re.sub(r'"[^"]*"', "", header)
     return max(_DELIMITERS, key=lambda mark: (bare.count(mark), -_DELIMITERS.index(mark)))
 
 
 def name_columns(names: list[str]) -> list[str]:
-    """Return the names without spaces around them; those without a name are numbered."""
+    """Return the names without surrounding spaces; columns without a name are numbered."""
     return [name.strip() or f"column_{j + 1}" for j, name in enumerate(names)]
 
 
 def quick_names(path: str, dialect: Dialect) -> list[str] | None:
-    """Return the names of the columns of a file of text; None if only a full reading can tell."""
+    """Return the column names of a text file; None if the whole file has to be read."""
     try:
         with Path(path).open("rb") as file:
             content = file.read(_START)
@@ -71,7 +71,7 @@ def quick_names(path: str, dialect: Dialect) -> list[str] | None:
     except (OSError, LookupError, UnicodeError):
         return None
     foreign = not content.strip() or content.startswith(tuple(FOREIGN))
-    # A name may hold a line break, and a file of another kind any bytes.
+    # A name may contain a line break, and a file of another kind any bytes.
     plain = header.replace("\t", " ").isprintable() and "\ufffd" not in header
     if foreign or not plain or header.count('"') % 2 or len(header) >= _START // 4:
         return None

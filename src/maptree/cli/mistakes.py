@@ -1,4 +1,4 @@
-"""Users' mistakes: how a command ends that cannot do what was asked, and what was meant."""
+"""Users' mistakes: refusals with their exit codes, and suggestions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Refusal(Exception):  # noqa: N818 (what was asked is at fault)
 
 
 def split_names(given: Iterable[str] | None, known: Sequence[str]) -> list[str]:
-    """Return the names of an option that takes several, with commas or again and again.
+    """Return the names from an option that takes several, separated by commas or repeated.
 
     >>> split_names(["id,name", "first, last"], ["id", "name", "first, last"])
     ['id', 'name', 'first, last']
@@ -37,7 +37,7 @@ def split_names(given: Iterable[str] | None, known: Sequence[str]) -> list[str]:
 
 
 def nearest(name: str, known: Sequence[str]) -> list[str]:
-    """Return the names that are most like one, whatever the case.
+    """Return the names most similar to one, ignoring case.
 
     >>> nearest("Incom", ["age", "income"])
     ['income']
@@ -50,33 +50,33 @@ def nearest(name: str, known: Sequence[str]) -> list[str]:
 
 
 def refuse_unknown(names: Iterable[str], known: Sequence[str], where: str) -> None:
-    """Refuse names of columns that are not there, with those that may have been meant."""
-    lacking = [name for name in names if name not in known]
-    if not lacking:
+    """Refuse names of columns that do not exist, and suggest similar ones."""
+    absent = [name for name in names if name not in known]
+    if not absent:
         return
-    raise Refusal(f"{where} has no column {listed(lacking)}. {hint(lacking, known)}")
+    raise Refusal(f"{where} has no column {listed(absent)}. {hint(absent, known)}")
 
 
-def hint(lacking: Sequence[str], known: Sequence[str]) -> str:
-    """Say what may have been meant by names that are not there."""
+def hint(absent: Sequence[str], known: Sequence[str]) -> str:
+    """Suggest existing names for names that do not exist."""
     meant = [
-        f"{match[0]!r} for {name!r}" if len(lacking) > 1 else " or ".join(map(repr, match))
-        for name in lacking
+        f"{match[0]!r} for {name!r}" if len(absent) > 1 else " or ".join(map(repr, match))
+        for name in absent
         if (match := nearest(name, known))
     ]
     if meant:
         return f"Did you mean {', '.join(meant)}?"
-    return f"There are: {listed(known)}."
+    return f"Choose from {listed(known)}."
 
 
 def listed(names: Sequence[str]) -> str:
-    """List names, not too many."""
+    """List names, shortened if there are many."""
     shown = ", ".join(repr(name) for name in names[:_SHOWN])
     return shown if len(names) <= _SHOWN else f"{shown} and {len(names) - _SHOWN:,} more"
 
 
 def refuse_absent(path: str) -> None:
-    """Refuse a file that is not there, with those that may have been meant."""
+    """Refuse a file that does not exist, and suggest similar ones."""
     file = Path(path)
     if path == "-":
         return
@@ -90,6 +90,6 @@ def _neighbours(file: Path) -> str:
     try:
         others = [other.name for other in file.parent.iterdir() if other.is_file()]
     except OSError:
-        return f" The folder {file.parent} is not there, either."
+        return f" The folder {file.parent} does not exist, either."
     near = nearest(file.name, others)
     return f" Did you mean {' or '.join(str(file.parent / name) for name in near)}?" if near else ""

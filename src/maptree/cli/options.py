@@ -1,4 +1,4 @@
-"""Options that several commands have."""
+"""Options shared by several commands."""
 
 from __future__ import annotations
 
@@ -14,38 +14,42 @@ from maptree.cli.mistakes import USAGE, Refusal
 if TYPE_CHECKING:
     from maptree.cli.files import Source
 
-_FILE = "The file"
+_FILE = "Input file"
 
 Format = Annotated[
     str | None,
     typer.Option(
         "--format",
         metavar="NAME",
-        help="csv, tsv, parquet, feather or jsonl; by the extension if not given.",
+        help="csv, tsv, parquet, feather or jsonl. Default: by the file extension.",
         rich_help_panel=_FILE,
     ),
 ]
 Delimiter = Annotated[
     str | None,
     typer.Option(
-        metavar="MARK",
-        help="Between cells; found in the header if not given.",
+        metavar="CHAR",
+        help="Character between cells, or tab. Default: detected from the header.",
         rich_help_panel=_FILE,
     ),
 ]
 Encoding = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="Of text, such as latin-1.", rich_help_panel=_FILE),
+    typer.Option(
+        metavar="NAME",
+        help="Text encoding, such as latin-1. Default: UTF-8, or UTF-16 with a byte order mark.",
+        rich_help_panel=_FILE,
+    ),
 ]
 Decimal = Annotated[
-    str, typer.Option(metavar="MARK", help="Decimal mark of numbers: . or ,", rich_help_panel=_FILE)
+    str, typer.Option(metavar="CHAR", help="Decimal mark in numbers: . or ,", rich_help_panel=_FILE)
 ]
 Missing = Annotated[
     list[str] | None,
     typer.Option(
         metavar="WORD",
-        help="A word for missing values, beside NA, N/A, NaN, null, None, ? and empty cells; "
-        "may be repeated.",
+        help="Another word for a missing value, in addition to NA, N/A, NaN, null, None, ? and "
+        "empty cells. Repeatable.",
         rich_help_panel=_FILE,
     ),
 ]
@@ -55,15 +59,18 @@ Json = Annotated[
 KnownTarget = Annotated[
     str | None,
     typer.Option(
-        "--target", "-t", metavar="NAME", help="The column of classes; as in fit if not given."
+        "--target",
+        "-t",
+        metavar="NAME",
+        help="Column with the known classes. Default: the target of fit.",
     ),
 ]
-Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model file.", show_default=False)]
+Model = Annotated[str, typer.Argument(metavar="MODEL", help="Model file.", show_default=False)]
 Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="A table: .csv, .tsv, .parquet, .feather or .jsonl; - is standard input.",
+        help="Table: .csv, .tsv, .parquet, .feather or .jsonl; - for standard input.",
         show_default=False,
     ),
 ]
@@ -87,7 +94,7 @@ def read_data(
 def read_dialect(
     delimiter: str | None, encoding: str | None, missing: list[str] | None, decimal: str
 ) -> Dialect:
-    """Return how a file of text is written, as far as options tell."""
+    """Return how a text file is written, as far as the options specify it."""
     if decimal not in (".", ","):
         raise Refusal(f"--decimal {decimal} is unknown: pass . or ,", USAGE)
     if delimiter is not None:
@@ -99,27 +106,27 @@ def read_dialect(
 
 
 def refuse_overwriting(output: str, *inputs: str) -> None:
-    """Refuse to write over a file that is read, by whatever name it is called."""
+    """Refuse to overwrite an input file, even under another name."""
     for path in inputs:
         there = os.path.exists(output) and os.path.exists(path)
         if there and os.path.samefile(output, path):
             raise Refusal(f"--output {output} would replace {path}: name another file.", USAGE)
 
 
-def beside(model: str, extension: str) -> str:
+def default_output(model: str, extension: str) -> str:
     """Return the name of a file that belongs to a model.
 
-    >>> beside("people.model.json", ".html"), beside("tree.json", ".html")
+    >>> default_output("people.model.json", ".html"), default_output("tree.json", ".html")
     ('people.html', 'tree.html')
     """
     return model.removesuffix(".json").removesuffix(".model") + extension
 
 
 def refuse_output(path: str, model: str, own: bytes | None = None) -> None:
-    """Refuse to replace the model that is read, or a file that is not the command's own.
+    """Refuse to replace the model that is read, or a file that the command did not write.
 
-    Its own files begin with ``own``. Where they may begin with anything, model files and tables are
-    refused; .txt may be either.
+    Files that it writes begin with ``own``. Where they may begin with anything, model files and
+    tables are refused, but not .txt files.
     """
     from maptree.cli.files import EXTENSIONS
     from maptree.model_file import FORMAT
@@ -133,8 +140,8 @@ def refuse_output(path: str, model: str, own: bytes | None = None) -> None:
         start = old.read(200).lstrip()
     if own is not None:
         if start and not start.startswith(own):
-            raise Refusal(f"--output {path} is there and is no report: name another file.")
+            raise Refusal(f"--output {path} exists and is not a report: name another file.")
     elif FORMAT.encode() in start:
-        raise Refusal(f"--output {path} is there and is a model: name another file.")
+        raise Refusal(f"--output {path} exists and is a model: name another file.")
     elif start and file.suffix.lower() in set(EXTENSIONS) - {".txt"}:
-        raise Refusal(f"--output {path} is there and is a table: name another file.")
+        raise Refusal(f"--output {path} exists and is a table: name another file.")

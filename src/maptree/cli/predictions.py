@@ -29,7 +29,7 @@ _BLOCK = 1 << 14  # rows written together
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a prediction should say."""
+    """What the predictions should include."""
 
     proba: bool
     interval: bool
@@ -43,28 +43,32 @@ def predictions(fitted: FittedTree, source: Source, wanted: Wanted) -> pa.Table:
     from maptree.encoding.answering import read_answers
 
     if not 0 < wanted.level < 1:
-        raise Refusal(f"--level {wanted.level:g}: pass a number like 0.95.", USAGE)
+        raise Refusal(
+            f"--level {wanted.level:g}: pass a number above 0 and below 1, such as 0.95.", USAGE
+        )
     keep = split_names(wanted.keep, source.columns)
     refuse_unknown(keep, source.columns, source.name)
     answers = read_answers(fitted.schema, rows_for(fitted, source))
-    # All that a row gets depends on its leaf only, so it is worked out for the leaves.
+    # A prediction depends only on the row's leaf, so it is computed once per leaf.
     nodes, position = np.unique(answers.leaves(fitted.tree), return_inverse=True)
     made = _of_leaves(fitted, nodes, wanted).take(pa.array(position))
     if wanted.explain:
-        # Two rules for a leaf: the longer one is for rows with values unlike any in fit.
+        # Two rules per leaf: the longer one is for rows with values unlike any seen in fit.
         rules = [rules_by_leaf(fitted, unseen) for unseen in (False, True)]
         texts = [by_leaf[int(node)] for by_leaf in rules for node in nodes]
         chosen = position + len(nodes) * answers.unforeseen(fitted.tree)
         made = made.append_column("rule", pa.array(texts).take(pa.array(chosen)))
     clash = [name for name in keep if name in made.column_names]
     if clash:
-        raise Refusal(f"--keep {clash[0]}: predictions have a column of that name. Rename it.")
+        raise Refusal(
+            f"--keep {clash[0]}: the predictions have a column of that name. Rename yours."
+        )
     kept = {name: source.table.column(name) for name in keep}
     return pa.table(kept | dict(zip(made.column_names, made.columns, strict=True)))
 
 
 def _of_leaves(fitted: FittedTree, nodes: NDArray[np.intp], wanted: Wanted) -> pa.Table:
-    """Return what is predicted at each of some leaves."""
+    """Return the predictions at some leaves."""
     probabilities = fitted.probabilities[nodes]
     best = probabilities.argmax(axis=1)
     columns: dict[str, Any] = {"prediction": pa.array(fitted.classes[best].tolist())}
@@ -94,7 +98,7 @@ def write(table: pa.Table, place: str) -> None:
     kind = EXTENSIONS.get(suffix)
     if kind is None:
         raise Refusal(
-            f"--output {place}: cannot tell the format: {extension_fault(suffix)}. Name it .csv, "
+            f"--output {place}: cannot tell the format: {extension_fault(suffix)}. Use .csv, "
             ".tsv, .parquet, .feather or .jsonl.",
             USAGE,
         )

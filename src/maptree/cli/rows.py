@@ -1,4 +1,4 @@
-"""Rows of a file for a fitted tree: the columns that it tests, and known classes."""
+"""Rows of a file for a fitted tree: the columns that it tests, and their known classes."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from maptree.trees.fitted import FittedTree
 def rows_for(fitted: FittedTree, source: Source) -> Any:
     """Return a table with all columns of the fitted one, to predict on.
 
-    Only the columns that the tree tests have to be in the file. Others are passed as missing, or
-    as 0 where nothing may be missing: no test looks at them.
+    The file needs only the columns that the tree tests. Others are passed as missing, or as 0
+    where missing values are not allowed: no test uses them.
     """
     schema = fitted.schema
     if not schema.named:
         return _by_position(fitted, source)
     names, n_rows = schema.names, source.table.num_rows
-    lacking = [names[j] for j in fitted.used_columns if names[j] not in source.columns]
-    if lacking:
+    absent = [names[j] for j in fitted.used_columns if names[j] not in source.columns]
+    if absent:
         raise Refusal(
-            f"{source.name} has no {'columns' if len(lacking) > 1 else 'column'} "
-            f"{listed(lacking)}, which the tree tests. {hint(lacking, source.columns)}"
+            f"{source.name} has no {'columns' if len(absent) > 1 else 'column'} "
+            f"{listed(absent)}, which the tree tests. {hint(absent, source.columns)}"
         )
     nothing = pa.nulls(n_rows) if schema.takes_missing else pa.array(np.zeros(n_rows, np.int8))
     return pa.table(
@@ -43,11 +43,11 @@ def rows_for(fitted: FittedTree, source: Source) -> Any:
 
 
 def _by_position(fitted: FittedTree, source: Source) -> Any:
-    """Take the columns in their order, for a tree that was fitted on a table without names."""
+    """Take the columns by position, for a tree that was fitted on a table without names."""
     columns = fitted.schema.columns
     if len(source.columns) != len(columns):
         raise Refusal(
-            f"The model was fitted on {len(columns)} columns without names, and {source.name} has "
+            f"The model was fitted on {len(columns)} columns without names, but {source.name} has "
             f"{len(source.columns)}: pass the same columns in the same order."
         )
     arrays = [
@@ -59,12 +59,12 @@ def _by_position(fitted: FittedTree, source: Source) -> Any:
 
 @dataclass(frozen=True)
 class LabelledRows:
-    """Rows with known classes: the leaves they end in, and the numbers of their classes."""
+    """Rows with known classes: their leaves, and the numbers of their classes."""
 
     target: str
     leaves: NDArray[np.intp]
     codes: NDArray[np.intp]  # -1: a class that the model does not know
-    without: int  # rows that were left out because they have no class at all
+    without: int  # rows left out because they have no class
 
 
 def labelled_rows(fitted: FittedTree, source: Source, target: str | None) -> LabelledRows:
@@ -79,8 +79,8 @@ def labelled_rows(fitted: FittedTree, source: Source, target: str | None) -> Lab
     rows = np.flatnonzero(codes != -2)
     if len(rows) == unknown:
         raise Refusal(
-            f"{source.name}: no row has a class of the model in {name!r}. It knows "
-            f"{', '.join(fitted.labels[:12])}."
+            f"{source.name}: no row of {name!r} has a class that the model knows "
+            f"({', '.join(fitted.labels[:12])}). Pass the right --target."
         )
     leaves = read_answers(fitted.schema, rows_for(fitted, source)).leaves(fitted.tree)
     return LabelledRows(name, leaves[rows], codes[rows], len(codes) - len(rows))

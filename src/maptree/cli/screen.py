@@ -1,4 +1,4 @@
-"""What is shown: text that fits the terminal, a live panel, or one JSON document."""
+"""Output: text that fits the terminal, a live panel, or one JSON document."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ if TYPE_CHECKING:
 
 _PIPE_WIDTH = 80
 _LEAST_WIDTH = 40
-_SECONDS = 0.2  # between drawings: a drawing takes a few milliseconds, in the search's time
+_SECONDS = 0.2  # between drawings: each takes a few milliseconds away from the search
 
 
 def width(stream: TextIO | None = None) -> int:
-    """Return how many characters fit a line: 80 where there is no terminal."""
+    """Return how many characters fit on a line: 80 where there is no terminal."""
     stream = sys.stdout if stream is None else stream
     columns = shutil.get_terminal_size().columns if stream.isatty() else _PIPE_WIDTH
     return max(_LEAST_WIDTH, columns)
 
 
 def say(text: str = "", stream: TextIO | None = None, indent: str = "") -> None:
-    """Print text, its lines wrapped; what is wrapped is indented below its own indent."""
+    """Print text with wrapped lines; continuation lines are indented further."""
     stream = sys.stdout if stream is None else stream
     for line in text.split("\n"):
         print("\n".join(fold(shown(line), width(stream), indent)), file=stream)
 
 
 def shown(text: object) -> str:
-    """Return text with escapes for what is no letter: names from files may command a terminal.
+    """Escape control characters: names from files could otherwise control the terminal.
 
     >>> print(shown("caf\u00e9\x1b[2J"))
     caf\u00e9\\x1b[2J
@@ -50,7 +50,7 @@ def shown(text: object) -> str:
 
 
 def heading(text: str) -> None:
-    """Print the title of a part, bold on a terminal."""
+    """Print the title of a section, bold on a terminal."""
     bold = ("\033[1m", "\033[0m") if _has_colour(sys.stdout) else ("", "")
     print(f"\n{bold[0]}{text}{bold[1]}")
 
@@ -68,7 +68,7 @@ def note(text: str) -> None:
 
 
 def fold(line: str, columns: int, indent: str = "") -> list[str]:
-    """Wrap one line of text or of a tree, and never lose what it says.
+    """Wrap one line of text or of a tree, without dropping any words.
 
     >>> fold("| | colour not in {blue, red}: yes", 24)
     ['| | colour not in {blue,', '| |     red}: yes']
@@ -121,7 +121,7 @@ def _plain(value: Any) -> Any:
 
 
 def complain(message: str, code: int, as_json: bool) -> int:
-    """Show an error where the user looks for it; return the exit code."""
+    """Print an error to standard error, or as JSON; return the exit code."""
     if as_json:
         emit({"error": {"code": code, "message": message}})
     else:
@@ -130,7 +130,7 @@ def complain(message: str, code: int, as_json: bool) -> int:
 
 
 class Panel:
-    """Shows the state of a search on standard error; its ``update`` is a fit's callback."""
+    """Shows the state of a search on standard error; pass its ``update`` to fit as callback."""
 
     def __init__(self, title: str, time_limit: float | None) -> None:
         self._title = title
@@ -146,11 +146,11 @@ class Panel:
 
     @property
     def update(self) -> Panel | None:
-        """What to pass as ``callback``: nothing where nobody looks."""
+        """What to pass as ``callback``: None where there is no terminal."""
         return None if self._live is None else self
 
     def __call__(self, progress: Progress) -> bool:
-        """Draw now and then; never stop the search."""
+        """Draw at intervals; never stop the search."""
         now = time.monotonic()
         if self._live is not None and now - self._last >= _SECONDS:
             self._live.update(draw(progress, self._title, self._limit), refresh=True)
@@ -186,10 +186,10 @@ def draw(progress: Progress, title: str, limit: float | None) -> Drawn:
     for name, value in (
         ("elapsed", f"{progress.seconds:.1f} s{of}"),
         ("best log posterior", f"{progress.log_posterior:.3f}" if searched else "-"),
-        ("bound on every tree", f"{progress.log_posterior_bound:.3f}"),
+        ("upper bound", f"{progress.log_posterior_bound:.3f}"),
         ("gap", f"{progress.gap:.3f} nats" if searched else "-"),
         ("proved to depth", depth),
-        ("leaves of the tree", f"{progress.n_leaves:,}" if searched else "-"),
+        ("leaves", f"{progress.n_leaves:,}" if searched else "-"),
     ):
         grid.add_row(name, value)
     return RichPanel(

@@ -1,4 +1,4 @@
-"""What ``maptree fit`` is asked for: the options, checked before any file is read."""
+"""The options of ``maptree fit``, checked before any file is read."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from maptree.parameters.budget import Budget
 from maptree.parameters.numbers import ParameterError
 from maptree.parameters.prior import read_alpha, read_beta, read_rho
 
-# Options that are not called as the parameter is, and what to pass where that differs.
+# Options whose names differ from the parameter's, and remedies that differ from the library's.
 _OPTIONS = {"n_jobs": "jobs"}
 _REMEDIES = {
-    "time_limit": "pass seconds, a number above 0, or none to search until the tree is proved",
+    "time_limit": "pass a number of seconds above 0, or none to search until the tree is proved",
     "n_jobs": "pass a number of threads, or -1 for all cores",
     "memory_limit": "pass a size such as 4GiB or 500MB",
-    "rho": "pass a number from 1e-9 to 1e8, or one for each class with commas, in their order",
+    "rho": "pass a number from 1e-9 to 1e8, or one per class in sorted order, separated by commas",
 }
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The classifier's parameters as the command line has them."""
+    """The classifier's parameters as given on the command line."""
 
     alpha: float
     beta: float
@@ -62,7 +62,7 @@ class Settings:
 
 
 def _as_option(error: ParameterError) -> str:
-    """Name a parameter, and what to pass, as the command line does.
+    """Word a parameter error in terms of command-line options.
 
     >>> from maptree.parameters.numbers import bad_value
     >>> _as_option(bad_value("max_depth", -1, "is too small", "pass a whole number of at least 0"))
@@ -74,7 +74,7 @@ def _as_option(error: ParameterError) -> str:
 
 
 def refuse_number_of_rho(rho: object, n_classes: int) -> None:
-    """Refuse pseudo-counts for other than the number of classes."""
+    """Refuse a number of pseudo-counts that differs from the number of classes."""
     if isinstance(rho, list) and len(rho) != n_classes:
         fault = f"--rho has {len(rho)} values but there are {n_classes} classes"
         raise Refusal(f"{fault}: {_REMEDIES['rho']}.")
@@ -86,7 +86,7 @@ def _seconds(text: str) -> float | None:
     try:
         return float(text)
     except ValueError:
-        raise Refusal(f"--time-limit {text}: pass seconds, or none.", USAGE) from None
+        raise Refusal(f"--time-limit {text}: pass a number of seconds, or none.", USAGE) from None
 
 
 def _numbers(text: str | None) -> float | list[float] | None:
@@ -101,7 +101,7 @@ def _numbers(text: str | None) -> float | list[float] | None:
 
 @dataclass(frozen=True)
 class HoldingOut:
-    """Which rows to hold out, to see what a tree is worth on new ones."""
+    """Which rows to hold out, to score the tree on new rows."""
 
     test_fraction: float | None
     cv: int | None
@@ -109,10 +109,10 @@ class HoldingOut:
 
     def __post_init__(self) -> None:
         if self.test_fraction is not None and self.cv is not None:
-            raise Refusal("--test-fraction and --cv exclude each other: pass one.", USAGE)
+            raise Refusal("--test-fraction and --cv cannot be combined: pass one.", USAGE)
         if self.test_fraction is not None and not 0 < self.test_fraction < 1:
             given = f"--test-fraction {self.test_fraction:g}"
-            raise Refusal(f"{given} is no part of the rows: pass a number like 0.2.", USAGE)
+            raise Refusal(f"{given} is out of range: pass a fraction such as 0.2.", USAGE)
         if self.cv is not None and self.cv < 2:
             raise Refusal(f"--cv {self.cv}: pass 2 folds or more.", USAGE)
         if not 0 <= self.seed < 2**32:
@@ -121,7 +121,7 @@ class HoldingOut:
 
 @dataclass(frozen=True)
 class Plan:
-    """What was asked for."""
+    """What the user asked for."""
 
     data: str
     target: str
@@ -142,17 +142,17 @@ class Plan:
 
 
 def refuse_place(path: str) -> None:
-    """Refuse a place for the model before the search, and not after it."""
+    """Refuse an unusable place for the model before the search, not after it."""
     file = Path(path)
     folder = file.resolve().parent
     if file.is_dir():
         raise Refusal(f"--model {path} is a folder: name a file in it.")
     if not folder.is_dir():
-        raise Refusal(f"--model {path}: there is no folder {folder}. Make it first.")
+        raise Refusal(f"--model {path}: there is no folder {folder}. Create it first.")
     if not os.access(folder, os.W_OK):
-        raise Refusal(f"--model {path}: the folder {folder} cannot be written to.")
+        raise Refusal(f"--model {path}: the folder {folder} is not writable. Name another.")
     if file.exists():
         with open(file, "rb") as old:
             start = old.read(200)
         if start.strip() and FORMAT.encode() not in start:
-            raise Refusal(f"--model {path} is there and is no model file: name another.")
+            raise Refusal(f"--model {path} exists and is not a model file: name another.")

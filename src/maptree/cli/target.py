@@ -1,4 +1,4 @@
-"""Labels: which column they are, which rows have one, and what they are compared with."""
+"""Labels: finding them in a column, checking that they are classes, matching known classes."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from maptree.cli.files import Source
 from maptree.cli.mistakes import Refusal, hint, listed
 from maptree.cli.text_columns import NUMBER
 
-# So many different values are classes without further questions.
+# Up to this many different values are always accepted as classes.
 _FEW = 20
-# More whole numbers are measurements, unless there are so many rows of each; more classes of text
-# are identifiers, unless there are so many.
+# More whole numbers are taken for measurements, and more text values for identifiers, unless
+# there are at least this many rows per value.
 _ROWS_OF_WHOLE = 50
 _ROWS_OF_TEXT = 2
 
@@ -39,7 +39,7 @@ class Target:
 
 
 def read_target(source: Source, name: str, positive: str | None = None) -> Target:
-    """Return the labels to fit on; refuse what are no classes."""
+    """Return the labels to fit on; refuse values that are not classes."""
     column = source.infer(name)
     kind = column.type
     if pa.types.is_dictionary(kind):
@@ -53,7 +53,7 @@ def read_target(source: Source, name: str, positive: str | None = None) -> Targe
         raise Refusal(f"The target {name!r} is missing in every row: there is nothing to learn.")
     _refuse_measurements(column, name)
     if not (pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
-        # As written, where it was text: 1.0 stays 1.0.
+        # Text labels stay as written: 1.0 stays 1.0.
         column = source.table.column(name).cast(pa.string())
     labels = _array(column.drop_null())
     if positive is not None:
@@ -80,9 +80,9 @@ def _refuse_measurements(column: Any, name: str) -> None:
     if len(distinct) > (_FEW if broken else max(_FEW, many)):
         raise Refusal(
             f"The target {name!r} has {len(distinct):,} different numbers, from "
-            f"{pc.min(distinct)} to {pc.max(distinct)}: it looks like a measurement, and trees "
-            "here predict classes. Make a column of a few classes of it, such as low and high, "
-            "or use a regression."
+            f"{pc.min(distinct)} to {pc.max(distinct)}: it looks like a measurement, but maptree "
+            "predicts classes. Bin it into a few classes, such as low and high, or use a "
+            "regression method."
         )
 
 
@@ -90,19 +90,19 @@ def _refuse_few_or_many(target: Target) -> None:
     counts = target.counts()
     if len(counts) == 1:
         raise Refusal(
-            f"The target {target.name!r} has one class only, {next(iter(counts))!r}: there is "
+            f"The target {target.name!r} has only one class, {next(iter(counts))!r}: there is "
             "nothing to learn. Add rows of another class, or name another target."
         )
     if len(counts) > max(_FEW, len(target.labels) / _ROWS_OF_TEXT):
         raise Refusal(
             f"The target {target.name!r} has {len(counts):,} classes in "
-            f"{len(target.labels):,} rows, such as {listed(list(counts)[:3])}: name a column "
+            f"{len(target.labels):,} rows, such as {listed(list(counts)[:3])}: choose a column "
             "with fewer."
         )
 
 
 def _against_rest(labels: NDArray[Any], positive: str, name: str) -> NDArray[Any]:
-    """Of several classes make two: this one and the others."""
+    """Reduce several classes to two: this one, and all others."""
     classes, codes = np.unique(labels, return_inverse=True)
     texts = [str(label) for label in classes]
     if positive not in texts:
@@ -117,10 +117,10 @@ def _against_rest(labels: NDArray[Any], positive: str, name: str) -> NDArray[Any
 
 
 def known_labels(source: Source, name: str, classes: NDArray[Any]) -> tuple[NDArray[Any], int]:
-    """Return each row's class number, -1 for another label, -2 for none; and how many others.
+    """Return each row's class number (-1: unknown label, -2: no label) and the number of unknowns.
 
-    Labels are compared as what the classes are: numbers, booleans or text. Texts such as 1.0 are
-    numbers, too, unless two of them are the same one.
+    Labels are compared in the type of the classes: numbers, booleans or text. Text such as 1.0 also
+    matches as a number, unless two labels stand for the same number.
     """
     column = source.table.column(name)
     if pa.types.is_dictionary(column.type):
@@ -136,13 +136,13 @@ def known_labels(source: Source, name: str, classes: NDArray[Any]) -> tuple[NDAr
     codes = encoded.indices.fill_null(len(numbers)).to_numpy()
     found = np.array([*numbers, -2], dtype=np.intp)[codes]
     if len(classes) == 2 and str(classes[0]) == f"not {classes[1]}":
-        found[found == -1] = 0  # fitted by --positive: all others are one
+        found[found == -1] = 0  # fitted with --positive: all other labels are one class
     if len(classes) == 2 and str(classes[1]) == f"not {classes[0]}":
         found[found == -1] = 1
     return found, int((found == -1).sum())
 
 
-# A label in a form in which the same labels are equal, from whatever file.
+# A label in a form in which equal labels compare equal, whatever file they come from.
 
 
 def _booleans(label: Any) -> bool | str:

@@ -1,7 +1,7 @@
-"""What columns of text mean: numbers, booleans, dates, times, or text.
+"""The types of text columns: numbers, booleans, dates, times, or text.
 
-A column has a type if all its values have. 01234 is no number: postcodes and identifiers with
-leading zeros stay text.
+A column has a type if all its values have that type. 01234 is not a number: postcodes and
+identifiers with leading zeros stay text.
 """
 
 from __future__ import annotations
@@ -37,11 +37,12 @@ def _number(column: Any) -> Any:
 
 
 def _any_number(column: Any, about: Column) -> Any:
-    """Read numbers such that what a row gets does not depend on the other rows.
+    """Read numbers so that the result for a row does not depend on the other rows.
 
-    A column that was fitted on floats is one. Others are read as whole numbers, which is exact
-    beyond 2**53, also if some are beyond 64 bits or infinite: these answer the tests as the last
-    number of 64 bits does. Only fractions among whole numbers make all of them floats.
+    A column that was fitted as floats is read as floats. Others are read as whole numbers, which
+    is exact beyond 2**53. Values beyond 64 bits or infinite become the largest 64-bit number of
+    their sign, which gives the same answers. Only if some values are fractions does the whole
+    column become floats.
     """
     if about.dtype.lower().startswith(("float", "double")):
         return _number(column)
@@ -95,8 +96,8 @@ _TIMES: tuple[tuple[str, Convert], ...] = (
     (_ZONED, _zoned),
     (_TIME, _time),
 )
-# By kind of a fitted column: the form of its values, how to read them (None: as the numbers that
-# they were), and what they are called.
+# By kind of a fitted column: the form of its values, how to read them (None: as numbers of the
+# fitted type), and what messages call them.
 _KINDS: dict[str, tuple[tuple[tuple[str, Convert | None], ...], str]] = {
     "number": (((_ANY_NUMBER, None), (_BOOLEAN, _boolean)), "numbers"),
     "boolean": (((_BOOLEAN, _boolean), (_ANY_NUMBER, None)), "true and false"),
@@ -109,7 +110,7 @@ _KINDS: dict[str, tuple[tuple[tuple[str, Convert | None], ...], str]] = {
 
 
 def infer(column: Any, decimal: str = ".", only_times: bool = False) -> Any:
-    """Return a column of text as what it is about; ``only_times`` for files with numbers.
+    """Infer the type of a text column and convert it; ``only_times`` for formats with numbers.
 
     >>> infer(pa.chunked_array([["1", None, "25"]])).type, infer(pa.chunked_array([["01"]])).type
     (DataType(int64), DataType(string))
@@ -127,7 +128,7 @@ def infer(column: Any, decimal: str = ".", only_times: bool = False) -> Any:
 
 
 def as_fitted(column: Any, about: Column, decimal: str = ".") -> Any:
-    """Return a column of text as what it was when a model was fitted."""
+    """Convert a text column to the type it had when a model was fitted."""
     if not about.tests or column.null_count == len(column):
         return pa.chunked_array([pa.nulls(len(column))]) if not about.tests else column
     kind = about.kind
@@ -135,7 +136,7 @@ def as_fitted(column: Any, about: Column, decimal: str = ".") -> Any:
         if any(isinstance(category, str) for category in about.categories):
             return column
         kind = "boolean" if isinstance(about.categories[0], bool) else "number"
-    if kind not in _KINDS:  # constant but for missing values
+    if kind not in _KINDS:  # constant except for missing values
         return column
     forms, called = _KINDS["zoned" if about.zone is not None else kind]
     read = _with_points(column, decimal) if kind in ("number", "boolean") else column
@@ -149,13 +150,13 @@ def as_fitted(column: Any, about: Column, decimal: str = ".") -> Any:
     row = _first_other(read, [form for form, _ in forms])
     raise Refusal(
         f"Column {about.name!r} has {column[row].as_py()!r} in row {row + 1:,}, but the model was "
-        f"fitted on {called}. Mend it; where the value is missing, leave the cell empty or name "
-        f"its word by --missing.{commas}"
+        f"fitted on {called}. Fix the value; if it is missing, leave the cell empty or pass its "
+        f"word with --missing.{commas}"
     )
 
 
 def has_commas(column: Any) -> bool:
-    """Return whether a column of text has numbers with a comma throughout.
+    """Return whether every value of a text column is a number, with a comma in some.
 
     >>> has_commas(pa.chunked_array([["1,5", "2"]])), has_commas(pa.chunked_array([["1", "2"]]))
     (True, False)

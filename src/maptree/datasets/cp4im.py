@@ -1,10 +1,10 @@
-"""The CP4IM collection: its sets, their two file formats, and where a set is looked for.
+"""The CP4IM collection: its sets, their two file formats, and the places to look for a set.
 
 A set comes from a folder, from the cache or from a mirror, as dense rows or as item lists, either
-perhaps compressed by gzip. Dense: one row a line, 0/1 separated by spaces, the label first. Item
-list: a header that names each item (``@0: hair``), ``@data``, then a line a row with the numbers of
-the items that hold and the label last. Either becomes the same matrix: the label, then the items
-by number.
+of them plain or gzipped. Dense: one row per line, 0/1 separated by spaces, the label first. Item
+list: a header that names each item (``@0: hair``), ``@data``, then one row per line with the
+numbers of the items that are 1, and the label last. Both give the same matrix: the label, then the
+items by number.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from maptree.datasets.tic_tac_toe import Dataset, load_tic_tac_toe
 from maptree.files.whole_file import write_whole
 
-# The collection's own site, in its item lists; and the repository of DL8.5, in dense rows.
+# The collection's own site, with item lists, and the DL8.5 repository, with dense rows.
 MIRRORS = (
     "https://dtai.cs.kuleuven.be/CP4IM/datasets/data/{name}.txt",
     "https://raw.githubusercontent.com/aia-uclouvain/pydl8.5/master/datasets/{name}.txt",
@@ -71,23 +71,23 @@ CP4IM_SETS = tuple(
 
 
 class DatasetNotFoundError(OSError):
-    """A set is not on this machine and could not be downloaded; the message says what was tried."""
+    """A set is not on this machine and cannot be downloaded; the message lists what was tried."""
 
 
 def load_cp4im(name: str, *, download: bool = True) -> Dataset:
     """Return a set of the CP4IM collection: 0/1 items, 0/1 labels.
 
-    It is looked for in the folder that ``$MAPTREE_DATA`` names (``NAME.txt`` or ``NAME.txt.gz``,
-    in either format), then in the user's cache directory, and then
-    downloaded into that. What is found is checked against a known checksum, so all who load a set
-    have the same rows and columns in the same order. tic-tac-toe needs no file.
+    It is looked up in the folder named by ``$MAPTREE_DATA`` (``NAME.txt`` or ``NAME.txt.gz``, in
+    either format), then in the user's cache directory; otherwise it is downloaded into that cache.
+    A file is checked against a known checksum, so everybody who loads a set gets the same rows and
+    columns in the same order. tic-tac-toe needs no file.
 
     Parameters
     ----------
     name : str
         One of the names in ``CP4IM_SETS``.
     download : bool, default=True
-        False: look on this machine only.
+        If False, look on this machine only.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def load_cp4im(name: str, *, download: bool = True) -> Dataset:
         try:
             table = _verified(read(), known)
         except FileNotFoundError:
-            tried.append(f"{where}: there is no such file")
+            tried.append(f"{where}: no such file")
         except OSError as error:
             tried.append(f"{where}: {error.strerror or error}")
         except ValueError as error:
@@ -168,7 +168,7 @@ def _keep(name: str, table: NDArray[np.uint8]) -> None:
         write_whole(_cached(name), content)
     except OSError as error:
         warnings.warn(
-            f"{name} could not be kept in the cache and will be downloaded again next time: "
+            f"{name} could not be saved in the cache and will be downloaded again next time: "
             f"{error}.",
             stacklevel=3,
         )
@@ -191,15 +191,15 @@ def _not_found(name: str, tried: list[str], download: bool) -> str:
     if not download:
         lines.append("  no download: download=False")
     lines.append(
-        f"With a connection, call load_cp4im again. Without, get {name}.txt from one of "
-        f"{', '.join(mirror.format(name=name) for mirror in MIRRORS)} elsewhere, put it into a "
-        f"folder, and let the environment variable {_FOLDER_VARIABLE} name that folder."
+        f"With a network connection, call load_cp4im again. Without one, get {name}.txt on another "
+        f"machine from {' or '.join(mirror.format(name=name) for mirror in MIRRORS)}, put it into "
+        f"a folder, and set the environment variable {_FOLDER_VARIABLE} to that folder."
     )
     return "\n".join(lines)
 
 
 def cache_folder() -> Path:
-    """Return where maptree keeps what it has downloaded; it may not exist yet."""
+    """Return the folder for downloaded files; it may not exist yet."""
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or "~/AppData/Local"
     elif sys.platform == "darwin":
@@ -213,9 +213,9 @@ def cache_folder() -> Path:
 
 
 def checksum(table: NDArray[np.uint8]) -> str:
-    """Return the SHA-256 of a table (label first, then the items in the order of their numbers).
+    """Return the SHA-256 of a table: the label first, then the items by number.
 
-    It is that of the parsed matrix, so it is the same for every format and compression.
+    It is computed from the parsed matrix, so it does not depend on format or compression.
 
     >>> checksum(np.array([[1, 0, 1], [0, 1, 1]], dtype=np.uint8))[:16]
     '7095bf38ade62ce9'
@@ -268,7 +268,9 @@ def _parse_dense(lines: list[str]) -> NDArray[np.uint8]:
         width = width or len(fields)
         digits = "".join(fields)
         if not width == len(fields) == len(digits) or digits.strip("01"):
-            raise FormatError(f"line {number} is not {width} times 0 or 1: {line[:40]!r}")
+            raise FormatError(
+                f"line {number} does not have {width} values of 0 or 1: {line[:40]!r}"
+            )
         rows.append(digits.encode())
     table = np.frombuffer(b"".join(rows), dtype=np.uint8) - np.uint8(ord("0"))
     return table.reshape(len(rows), width)

@@ -1,4 +1,4 @@
-"""Downloading one file, with an error that says in plain words why it failed."""
+"""Downloading one file, with an error that says why it failed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NoReturn
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
-TIMEOUT = 20.0  # seconds, for the whole of a file
+TIMEOUT = 20.0  # seconds, for the whole file
 MAX_BYTES = 64 << 20  # a longer file is not one of ours
 
 
@@ -17,7 +17,7 @@ class DownloadError(OSError):
 
 
 def fetch(url: str) -> bytes:
-    """Return the file behind an address, all of it."""
+    """Return the whole file at a URL."""
     ends = time.monotonic() + TIMEOUT
     request = Request(url, headers={"User-Agent": "maptree", "Accept-Encoding": "identity"})
     try:
@@ -35,7 +35,7 @@ def fetch(url: str) -> bytes:
         raise DownloadError(f"no connection ({error.reason})") from error
     except (OSError, http.client.HTTPException) as error:
         raise DownloadError(f"the transfer failed ({error!r})") from error
-    # http.client takes a connection that ends early for the end of the file.
+    # http.client takes a connection that closes early for the end of the file.
     if promised is not None and promised.isdigit() and int(promised) != len(body):
         raise DownloadError(f"the transfer ended after {len(body)} of {promised} bytes")
     return body
@@ -49,7 +49,7 @@ def _read(response: http.client.HTTPResponse, ends: float) -> bytes:
         length += len(part)
         if length > MAX_BYTES:
             raise DownloadError(f"the file is longer than {MAX_BYTES} bytes")
-        # A server that sends a little now and then never reaches the timeout of the socket.
+        # A server that sends a few bytes at a time never reaches the socket's timeout.
         if time.monotonic() > ends:
             _too_slow()
     return b"".join(parts)

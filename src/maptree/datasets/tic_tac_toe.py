@@ -1,4 +1,4 @@
-"""``Dataset``, and one that needs no file: every way a game of tic-tac-toe can end."""
+"""``Dataset``, and one that needs no file: every final board of tic-tac-toe."""
 
 from __future__ import annotations
 
@@ -81,5 +81,5 @@ def _has_won(board: Board, player: int) -> bool:
 
 
 def _file_order(board: Board) -> tuple[bool, bool, tuple[int, ...]]:
-    """Order boards as the well-known file has them: won by x, won by o, drawn; x before o."""
+    """Order boards as in the well-known file: won by x, won by o, drawn; x before o."""
     return not _has_won(board, _X), not _has_won(board, _O), tuple(-square for square in board)

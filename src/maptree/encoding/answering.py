@@ -1,4 +1,4 @@
-"""The answers of a table's rows to the tests of a schema, and the leaves these lead to."""
+"""The answers of a table's rows to the tests of a schema, and the leaves they lead to."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from maptree.tables.values import Categories, Values
 from maptree.trees.tree import Tree
 
 _NOT_AS_FITTED = (
-    "the matrix was 0/1 throughout when fitted, so only 0 and 1 have a meaning. Encode X the same "
-    "way as then."
+    "the matrix was all 0/1 when fitted, so only 0 and 1 have a meaning. Encode X in the same way "
+    "as for fit."
 )
 
 # Rows compared together: a whole number of bytes of packed answers, and few enough for the cache.
 _BLOCK = 1 << 15
 
-# Values, what is asked of them, the bound as an array of one value, and where values are missing.
+# Values, the comparison, the bound as an array of one value, and where values are missing.
 PlainTest = tuple[NDArray[Any], str, NDArray[Any], NDArray[np.bool_] | None]
 
 _KIND_WORDS = {
@@ -58,13 +58,13 @@ _ACCEPTED = {
 class PreparedColumn:
     """Values of a column, ready to be compared with the column's tests.
 
-    A missing value answers no to every test but that for missing values, and so does a category
-    that was not seen when the tests were chosen.
+    Every test is false for a missing value, except the test for missing values. The same goes for
+    a category that was not seen when the tests were chosen.
     """
 
     values: Values
     tests: tuple[Test, ...]
-    # For each test, what values.data is compared with; None: every row answers no.
+    # For each test, what values.data is compared with; None: the test is false for every row.
     bounds: tuple[Any, ...]
 
     def answer(self, test: int, rows: NDArray[np.intp] | slice | None = None) -> NDArray[np.bool_]:
@@ -113,7 +113,7 @@ class PreparedColumn:
         if data.dtype.kind == "O" or len(kinds) != 1 or None in self.bounds[:plain]:
             each = [self.answer(test, rows) for test in range(len(self.tests))]
             return np.array(each, dtype=bool).reshape(len(each), len(data))
-        # All at once: a table of many columns and few rows would spend its time in calls.
+        # All at once: with many columns and few rows, the calls would dominate.
         bounds = np.array(self.bounds[:plain], dtype=data.dtype)[:, np.newaxis]
         answers = np.empty((len(self.tests), len(data)), dtype=bool)
         compare = np.equal if kinds == {"equals"} else np.less_equal
@@ -159,14 +159,14 @@ def check_kind(column: Column, values: Values, where: str) -> None:
     if values.kind not in accepted_kinds(column):
         raise TypeError(
             f"X holds {_KIND_WORDS[values.kind]} ({values.dtype}) in {where}{_example(values)}, "
-            f"but it held {_held(column)} ({column.dtype}) when fitted: pass the same kind as then."
+            f"but it held {_held(column)} ({column.dtype}) when fitted: pass the same kind."
         )
     dates = {column.kind, values.kind} <= {"date", "datetime"}
     if dates and (column.zone is None) != (values.zone is None):
         had, has = ("no", "a") if column.zone is None else ("a", "no")
         raise TypeError(
             f"X holds dates with {has} time zone in {where} ({values.dtype}), but {had} time "
-            f"zone when fitted ({column.dtype}): convert them to the same as then."
+            f"zone when fitted ({column.dtype}): convert them to match."
         )
 
 
@@ -176,7 +176,7 @@ def _held(column: Column) -> str:
 
 
 def _example(values: Values) -> str:
-    """Show the first text where numbers were expected: it is often a word for a missing value."""
+    """Quote the first text where numbers were expected: often it is a word for a missing value."""
     row = int(np.argmin(values.is_missing())) if len(values) else 0
     if not len(values.categories) or not len(values) or values.is_missing()[row]:
         return ""
@@ -186,7 +186,7 @@ def _example(values: Values) -> str:
 def _bound(column: Column, values: Values, threshold: Any) -> Any:
     per_unit = values.per_unit
     if column.kind == "date" and values.kind == "datetime":
-        threshold = (threshold + 1) * DAY - 1  # a day includes all its times
+        threshold = (threshold + 1) * DAY - 1  # the end of the day
     elif column.kind == "datetime" and values.kind == "date":
         per_unit = per_unit / DAY
     if values.data.dtype.kind == "O":
@@ -279,7 +279,8 @@ class Answers:
     def unforeseen(self, tree: Tree) -> NDArray[np.bool_]:
         """Return the rows with a value that the rules of a tree do not mention.
 
-        It is missing in a column where none was at ``fit``, or an ordered category not seen then.
+        That is a missing value in a column without missing values in ``fit``, or an ordered
+        category that was not seen in ``fit``.
         """
         rows = np.zeros(self.n_rows, dtype=bool)
         for test in np.unique(tree.feature[tree.feature >= 0]).tolist():
@@ -306,13 +307,13 @@ class Answers:
 
 
 def check_table(schema: Schema, table: Table) -> dict[int, Values]:
-    """Refuse columns that the tests have no meaning for; return those that had to be read."""
+    """Refuse columns that the tests do not apply to; return those that had to be read."""
     if not schema.takes_missing:
         refuse_not_binary(table, NOT_BINARY)
         return {}
     read = {}
     for j, column in enumerate(schema.columns):
-        # Of most columns the type tells that they fit, so that they need not be read.
+        # For most columns the type is enough to know that they fit, so they need not be read.
         if column.tests and table.kind(j) not in accepted_kinds(column):
             read[j] = table.read(j)
             check_kind(column, read[j], table.label(j))
@@ -322,12 +323,12 @@ def check_table(schema: Schema, table: Table) -> dict[int, Values]:
 
 
 def read_answers(schema: Schema, X: Any) -> Answers:
-    """Read a table where there is no estimator at hand, and return the answers of its rows."""
+    """Read a table without an estimator, and return the answers of its rows."""
     return Answers(schema, read_table(FittedColumns(schema), X, reset=False))
 
 
 class FittedColumns(BaseEstimator):  # type: ignore[misc]
-    """What scikit-learn's validation asks of an estimator: the columns that a table must have."""
+    """What scikit-learn's validation needs of an estimator: the columns that a table must have."""
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema

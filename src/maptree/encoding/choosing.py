@@ -1,4 +1,4 @@
-"""Which tests a column gets, and one pass over a table that gives every column its tests."""
+"""Which tests a column gets, and one pass over a table that chooses the tests of every column."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from maptree.tables.values import Category, Values
 from maptree.words.values import category_text
 
 # Text is taken for an identifier if it has more distinct values than this, and more than one for
-# every two rows: a test of a value would be about a row or two.
+# every two rows: a test for one value would single out a row or two.
 _FEW_CATEGORIES = 10
 # How many values of an identifier are examined to see whether they read as numbers.
 _SAMPLE = 100
@@ -29,7 +29,7 @@ _SAMPLE = 100
 
 @dataclass(frozen=True)
 class Rows:
-    """What is known of the rows: class numbers, and how often each counts; None: once."""
+    """What is known about the rows: class numbers, and how often each counts; None: once."""
 
     codes: Codes | None = None
     weights: NDArray[np.int64] | None = None
@@ -44,7 +44,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class MaxTests:
-    """The largest number of tests of a column: thresholds, and categories."""
+    """The largest number of tests per column: thresholds, and categories."""
 
     thresholds: int
     categories: int
@@ -59,7 +59,7 @@ class TablePass:
         self.limits = limits
         self.pack = pack
         self.columns: list[Column] = []
-        self.packed: list[NDArray[np.uint8]] = []  # of each column
+        self.packed: list[NDArray[np.uint8]] = []  # per column
         self.binary = True  # all columns so far are 0/1
 
     @property
@@ -68,12 +68,12 @@ class TablePass:
         return tuple(self.columns)
 
     def run(self, deadline: float = np.inf) -> None:
-        """Read the columns one after the other, until the deadline."""
+        """Read the columns one by one until the deadline."""
         for j in range(self.table.n_columns):
             name = column_name(self.table, j)
             if j > 0 and time.perf_counter() > deadline:
                 self._leave_binary()
-                note = "no time to read it: no test"
+                note = "not read before the time limit: no test"
                 self.columns.append(Column(name, "unread", "", note=note))
                 continue
             values = self.table.read(j)
@@ -93,7 +93,7 @@ class TablePass:
             self.packed.append(np.empty((0, -(-len(values) // 8)), dtype=np.uint8))
 
     def _leave_binary(self) -> None:
-        """Take back the tests of constant columns, which only a table of 0 and 1 has."""
+        """Remove the tests of constant columns, which only an all-0/1 table keeps."""
         if not self.binary:
             return
         self.binary = False
@@ -113,7 +113,7 @@ def column_name(table: Table, column: int) -> str:
 
 
 def binary_schema(table: Table) -> tuple[Column, ...]:
-    """Return the columns of a table that is 0/1 throughout."""
+    """Return the columns of an all-0/1 table."""
     return tuple(
         binary_column(column_name(table, j), table.read(j)) for j in range(table.n_columns)
     )
@@ -140,7 +140,7 @@ def choose_column(name: str, values: Values, rows: Rows, limits: MaxTests) -> Co
     present = values.present(counted)
     n_counted = len(values) if counted is None else int(np.count_nonzero(counted))
     n_present = len(values) if present is None else int(np.count_nonzero(present))
-    # A zone without a name that others could look up, such as tzlocal(), is written as UTC.
+    # A zone without a portable name, such as tzlocal(), is written as UTC.
     zone = values.zone if values.zone is None or is_zone(values.zone) else "UTC"
     column = Column(name, values.kind, values.dtype, zone=zone)
     if n_present == 0:
@@ -196,7 +196,7 @@ def _remaining_tests(column: Column) -> str:
 class ChosenCategories:
     """The categories to test for, and what was seen."""
 
-    categories: tuple[Category, ...]  # in order
+    categories: tuple[Category, ...]  # sorted
     n_seen: int
     n_rows: int
     note: str = ""
@@ -208,8 +208,8 @@ def choose_categories(
 ) -> ChosenCategories:
     """Choose the categories to test for, in a column without missing values.
 
-    Of two, one: the second in order, as in no and yes. Of more than ``limit``, the most frequent;
-    of equally frequent ones the first in order.
+    Two categories give one test, for the second in sorted order, as in no and yes. If there are
+    more than ``limit``, the most frequent are kept; ties go to the first in sorted order.
     """
     counts = np.bincount(values.data, weights, minlength=len(values.categories))
     seen = np.flatnonzero(counts)
@@ -219,9 +219,9 @@ def choose_categories(
         return ChosenCategories((), n_seen, n_rows, note, identifier=True)
     notes = []
     if n_seen > limit:
-        notes.append(f"{limit:,} of {n_seen:,} categories, the most frequent")
+        notes.append(f"the {limit:,} most frequent of {n_seen:,} categories")
         least = np.partition(counts[seen], n_seen - limit)[n_seen - limit]
-        seen = seen[counts[seen] >= least]  # more than the limit if several are as frequent
+        seen = seen[counts[seen] >= least]  # more than the limit if there are ties
     pairs = [(-int(counts[i]), values.categories[int(i)]) for i in seen]
     pairs.sort(key=lambda pair: (pair[0], _order(pair[1])))
     categories = sorted((category for _, category in pairs[:limit]), key=_order)
@@ -238,20 +238,20 @@ def _order(category: Category) -> tuple[bool, Any]:
 
 
 def _about_numbers(categories: Sequence[Category]) -> str:
-    """Return a note if text reads as numbers, or all of it but a word that may mean missing.
+    """Return a note if text reads as numbers, possibly except one word that may mean missing.
 
     >>> _about_numbers(["1.5", "2", "?"])
-    'text that reads as numbers but for ?: convert it for thresholds, ? to missing if it means that'
+    'text that reads as numbers except ?: convert it to get thresholds, and ? if it means missing'
     """
     words = [c for c in categories if not isinstance(c, str) or not _reads_as_number(c)]
     if not words:
-        return "text that reads as numbers: convert it for thresholds"
+        return "text that reads as numbers: convert it to get thresholds"
     if len(words) > 1 or len(categories) < 3:
         return ""
     word = category_text(words[0])
     return (
-        f"text that reads as numbers but for {word}: convert it for thresholds, {word} to missing "
-        "if it means that"
+        f"text that reads as numbers except {word}: convert it to get thresholds, and {word} if it "
+        "means missing"
     )
 
 

@@ -1,4 +1,4 @@
-"""``BinaryEncoder``: the columns of a table as binary tests, and the words for them."""
+"""``BinaryEncoder``: turns the columns of a table into binary tests, and puts them into words."""
 
 from __future__ import annotations
 
@@ -30,41 +30,41 @@ from maptree.words.tests import TestWords
 
 
 class IdentifierWarning(UserWarning):
-    """A column got no test: nearly every row has a value of its own, as in an identifier."""
+    """A column got no test because it looks like an identifier: nearly all values differ."""
 
 
 class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Turn the columns of a table into named binary tests.
 
-    Tables are numpy arrays, lists of rows, frames of pandas, polars or pyarrow, and Parquet files
-    opened by ``scan_parquet``. As in scikit-learn, names are kept if all of them are text; columns
-    of other frames are x0, x1, ... Names of several levels are joined: ``price / 2021``.
+    Tables are numpy arrays, lists of rows, data frames (pandas, polars, pyarrow), and Parquet files
+    opened with ``scan_parquet``. As in scikit-learn, column names are kept if all of them are text;
+    otherwise columns are called x0, x1, ... Multi-level names are joined: ``price / 2021``.
 
     - **Numbers** become tests such as ``age <= 45.5``, with thresholds halfway between
-      neighbouring distinct values (rounded to as few digits as keep them within a hundredth of
-      the gap from the middle). If labels are given, only thresholds where the class can change
-      are kept: none between two values whose rows are all of one and the same class. If more
-      than ``max_thresholds`` remain, they are chosen by quantile: those nearest to dividing the
-      rows into ``max_thresholds + 1`` even groups, the lower one on ties. A value with more rows
-      than an even group has a group of its own, and the others share the rest.
+      neighbouring distinct values (rounded to as few digits as possible, but by no more than a
+      hundredth of the gap). If labels are given, only thresholds where the class can change are
+      kept: none between two values whose rows all have the same class. If more than
+      ``max_thresholds`` remain, they are chosen by quantile: those nearest to dividing the rows
+      into ``max_thresholds + 1`` equal groups, the lower one on ties. A value with more rows than
+      an equal share is a group of its own, and the rest is divided equally.
     - **Dates, times, durations** are treated as numbers, ``joined <= 2021-03-04``. A column of
-      datetimes that are all at midnight is one of dates, and compared by day.
+      datetimes that are all at midnight is treated as dates and compared by day.
     - **Ordered categories** are treated as numbers, too: ``size <= medium``.
-    - **Text and other categories** become ``colour = red``, one test for every category, for the
+    - **Text and other categories** become ``colour = red``: one test per category, or for the
       ``max_categories`` most frequent if there are more.
     - **Two values** give one test, not two: ``smoker = yes``, ``x3 = 1``. One value gives none.
-    - **Missing values** (NaN, None, NA, NaT, null, masked) have a test of their own, ``age is
-      missing``, where there are any. They answer no to every other test of their column.
-    - **Identifiers**: text with more than ten different values, more than one for every two
-      rows, gets no test, and ``fit`` warns of it.
-    - **A table that is 0/1 throughout** passes untouched: one test per column, named as the
-      column, constant columns included. It must then be 0/1 in ``transform`` too.
+    - **Missing values** (NaN, None, NA, NaT, null, masked) get a test of their own, ``age is
+      missing``, if there are any. Every other test of their column is false for them.
+    - **Identifiers**: text with more than ten different values, and more than one for every two
+      rows, gets no test, and ``fit`` warns about it.
+    - **An all-0/1 table** is used as it is: one test per column, with the column's name, constant
+      columns included. It must then be 0/1 in ``transform``, too.
 
-    In ``transform``, a category that was not seen in ``fit`` answers no to every test of its
-    column, and so does a missing value, whether or not there were any in ``fit``. Infinities are
-    compared like other numbers. A column may change its type where that changes no meaning, such
-    as whole numbers for floats, and values are compared exactly all the same; otherwise the error
-    names the column.
+    In ``transform``, every test of a column is false for a category that was not seen in ``fit``,
+    and every test except ``is missing`` for a missing value, whether or not there were any in
+    ``fit``. Infinities are compared like other numbers. A column may change its type if the meaning
+    stays the same, such as whole numbers for floats, and values are still compared exactly;
+    otherwise an error names the column.
 
     Parameters
     ----------
@@ -76,16 +76,16 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     schema_ : tuple of Column
-        For every column its name, kind and type, what its tests need, and why it was handled so.
-        ``report()`` shows it.
+        For every column its name, kind and type, the values its tests compare with, and a note on
+        how it was handled. ``report()`` prints it.
     passthrough_ : bool
-        True if the fitted table was 0/1 throughout.
+        True if the fitted table was all 0/1.
     test_columns_ : int32 array (tests,)
-        The column that each test is about.
+        The column that each test uses.
     test_thresholds_ : float64 array (tests,)
         The thresholds of numbers, rounded to floats; NaN for other tests.
     n_columns_read_ : int
-        The columns from this one on have no tests, because a time limit came first.
+        Number of columns read before a time limit; later columns have no tests.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -113,7 +113,7 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def test_columns_(self) -> NDArray[np.int32]:
-        """The column that each test is about."""
+        """The column that each test uses."""
         return np.array(self.schema().column_of_test, dtype=np.int32)
 
     @property
@@ -130,7 +130,7 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def n_columns_read_(self) -> int:
-        """The columns from this one on have no tests, because a time limit came first."""
+        """Number of columns read before a time limit; later columns have no tests."""
         return sum(column.kind != "unread" for column in self.schema_)
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -141,7 +141,7 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X : array or data frame of shape (rows, columns)
             Numbers, booleans, text, categories, dates, times, durations, and missing values.
         y : array of shape (rows,), optional
-            Labels; with them, thresholds that cannot separate classes are left out.
+            Labels. If given, thresholds that cannot separate classes are left out.
         sample_weight : array of shape (rows,), optional
             Whole numbers: how often each row counts.
         """
@@ -155,7 +155,7 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def fit_table(
         self, table: Table, codes: Codes | None, weights: NDArray[np.int64] | None
     ) -> Self:
-        """Choose the tests for a table that has been validated already."""
+        """Choose the tests for a table that was validated already."""
         limits = self._limits()
         if isinstance(table, Matrix) and is_binary_matrix(table):
             self._keep(table, binary_schema(table), passthrough=True)
@@ -172,9 +172,9 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         weights: NDArray[np.int64] | None,
         deadline: float = np.inf,
     ) -> _core.PackedTable:
-        """Choose the tests and pack the answers to them, reading every column once.
+        """Choose the tests and pack their answers, reading every column once.
 
-        Columns that are not reached before ``deadline`` (of ``time.perf_counter``) get no test.
+        Columns not read before ``deadline`` (in ``time.perf_counter`` seconds) get no test.
         """
         limits = self._limits()
         packed = table.pack() if isinstance(table, Matrix) else None
@@ -256,7 +256,7 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return encoder
 
     def words(self, feature_names: ArrayLike | None = None) -> TestWords:
-        """Return the words for tests, and for answers to several of them.
+        """Return an object that puts tests, and conditions made of several, into words.
 
         >>> encoder = BinaryEncoder().fit([[20.0], [40.0], [60.0]])
         >>> encoder.words(["age"]).condition([(0, False), (1, True)])
@@ -275,7 +275,7 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.array(tests, dtype=object)
 
     def report(self) -> str:
-        """Return a table of the columns: kind, number of tests, and what was done and why."""
+        """Return a table of the columns: kind, number of tests, and notes on how they were used."""
         check_is_fitted(self)
         return report(self.schema_)
 
@@ -291,7 +291,7 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def from_dict(cls, values: object) -> Self:
-        """Return the fitted encoder that ``to_dict`` wrote; ValueError says what is wrong where."""
+        """Return the encoder that ``to_dict`` wrote; a ValueError says what is wrong, and where."""
         schema, parameters = read_schema(values)
         return cls.of_schema(schema, **parameters)
 
@@ -299,7 +299,7 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []  # always uint8
         tags.input_tags.allow_nan = True
-        # Not input_tags.string, although text is taken: it would promise to take dicts as well.
+        # Not input_tags.string, although text is accepted: it would promise to accept dicts, too.
         tags.input_tags.categorical = True
         return tags
 
@@ -307,17 +307,17 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 def _as_float(value: Any) -> float:
     try:
         return np.nan if value is None else float(value)
-    except OverflowError:  # a whole number beyond all floats
+    except OverflowError:  # a whole number too large for a float
         return np.inf if value > 0 else -np.inf
 
 
 def warn_of_identifiers(schema: Sequence[Column], stacklevel: int = 3) -> None:
-    """Warn of columns that got no test because they look like identifiers."""
+    """Warn about columns that got no test because they look like identifiers."""
     found = [column for column in schema if column.kind == "identifier"]
     if found:
         listed = "; ".join(f"{column.name!r}: {column.note}" for column in found)
         warnings.warn(
-            f"Some columns are left out. {listed}. Drop them, or turn them into fewer categories.",
+            f"Some columns were left out. {listed}. Drop them, or merge their categories.",
             IdentifierWarning,
             stacklevel=stacklevel,
         )

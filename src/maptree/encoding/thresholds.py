@@ -1,9 +1,9 @@
-"""The thresholds of a column whose values have an order.
+"""The thresholds of a column with ordered values.
 
-``choose_gaps`` chooses gaps between neighbouring values. A threshold is then placed in each of
-them, near the middle and so that its text is short and exact: among floats (``float_thresholds``),
-among whole numbers beyond those that floats hold and decimal numbers (``exact_threshold``), days
-(``day_threshold``) and times (``time_threshold``).
+``choose_gaps`` chooses gaps between neighbouring values. A threshold is then placed in each gap,
+near the middle and so that its text is short and exact: for floats (``float_thresholds``), for
+decimal numbers and whole numbers too large for floats (``exact_threshold``), for days
+(``day_threshold``) and for times (``time_threshold``).
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from maptree.tables.labels import Codes
 from maptree.tables.values import Category, Values
 from maptree.words.values import threshold_text
 
-# Every whole number up to this one is a float, too.
+# Every whole number up to this one is exact as a float.
 _FLOATS = 2**53
 # Fewer whole numbers than this may all differ without being identifiers.
 _FEW_NUMBERS = 20
-# With this many classes or fewer, a pass over all rows for each of them saves time in sorting.
+# With this many classes or fewer, one pass per class over all rows makes sorting faster.
 _FEW_CLASSES = 16
 # Nanoseconds in a day, an hour, a minute, a second, and so on down to one.
 _ROUND_TIMES = (DAY, 3_600 * SECOND, 60 * SECOND, SECOND, 10**6, 10**3, 1)
@@ -48,7 +48,7 @@ class ChosenThresholds:
 def choose_thresholds(
     values: Values, codes: Codes | None, weights: NDArray[np.int64] | None, limit: int
 ) -> ChosenThresholds:
-    """Choose at most ``limit`` thresholds for values of which none is missing.
+    """Choose at most ``limit`` thresholds for values without missing ones.
 
     >>> values = Values("number", "int64", np.array([30, 45, 46]))
     >>> choose_thresholds(values, None, None, 16).thresholds
@@ -80,9 +80,9 @@ def _by_day(values: Values) -> Values:
     if values.kind != "datetime" or values.zone is not None:
         return values
     if (DAY * values.per_unit).denominator != 1:
-        return values  # a unit of which a day is no multiple, such as seven hours
+        return values  # a day is not a multiple of the unit, such as seven hours
     day = int(DAY * values.per_unit)
-    if (values.data[:1000] % day).any():  # spares most columns a division of all rows
+    if (values.data[:1000] % day).any():  # saves most columns the division of all rows
         return values
     days, rest = np.divmod(values.data, day)
     if rest.any():
@@ -113,7 +113,7 @@ def _note(values: Values, gaps: Gaps, weights: NDArray[np.int64] | None) -> str:
         and weights is None
         and gaps.n_values == len(values) >= _FEW_NUMBERS
     ):
-        notes.append("every value differs: drop it if it is an identifier")
+        notes.append("all values differ: drop it if it is an identifier")
     return "; ".join(notes)
 
 
@@ -122,11 +122,11 @@ def _note(values: Values, gaps: Gaps, weights: NDArray[np.int64] | None) -> str:
 
 @dataclass(frozen=True)
 class Gaps:
-    """Gaps between neighbouring values of a column, each to get a threshold."""
+    """Gaps between neighbouring values of a column; each gets a threshold."""
 
     low: NDArray[Any]  # the value below each chosen gap, in the type of the column
     high: NDArray[Any]  # the value above
-    ends: NDArray[Any]  # the least and the greatest value of the column
+    ends: NDArray[Any]  # the smallest and the largest value of the column
     n_values: int  # distinct values
     n_useful: int  # gaps where the class can change, from which the chosen ones were taken
 
@@ -168,9 +168,9 @@ def choose_gaps(
 def _sort(
     values: NDArray[Any], codes: Codes | None, weights: NDArray[np.int64] | None
 ) -> tuple[NDArray[Any], Codes | None, NDArray[np.int64] | None]:
-    """Return the values in order, and with them their class numbers and weights.
+    """Return the values in order, with their class numbers and weights.
 
-    Rows of one value stay together; their order does not matter.
+    The order of rows with equal values does not matter.
     """
     if codes is None and weights is None:
         return np.sort(values), None, None
@@ -179,8 +179,8 @@ def _sort(
         order = np.argsort(values)
         by_value = None if codes is None else codes[order]
         return values[order], by_value, None if weights is None else weights[order]
-    # Sorting is several times as fast as finding the order. So each class is sorted by itself, and
-    # the order is only that of merging runs, which the stable sort does in one pass.
+    # Sorting is several times as fast as argsort. So each class is sorted separately, and argsort
+    # only has to merge sorted runs, which a stable sort does in one pass.
     runs = np.empty_like(values)
     ends = np.cumsum(counts)
     for code, end in enumerate(ends.tolist()):
@@ -193,14 +193,14 @@ def _sort(
 
 
 def _where_class_can_change(codes: Codes, gaps: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return the gaps without those whose neighbouring values are pure in one and the same class.
+    """Return the gaps without those whose neighbouring values are pure in the same class.
 
     A threshold inside a run of values that are pure in one class separates no classes that a
     threshold at an end of the run does not (Fayyad and Irani 1992), and would use up the limit.
     """
     changes = codes[1:] != codes[:-1]
     useful: NDArray[np.bool_] = gaps & changes
-    # A value that is not pure has a change inside; the gaps on both sides of it are kept, too.
+    # A value that is not pure contains a change of class; the gaps on both sides of it are kept.
     places = np.flatnonzero(gaps)
     mixed = np.zeros(len(places) + 1, dtype=bool)  # by value
     mixed[np.searchsorted(places, np.flatnonzero(changes & ~gaps))] = True
@@ -210,11 +210,11 @@ def _where_class_can_change(codes: Codes, gaps: NDArray[np.bool_]) -> NDArray[np
 
 
 def _by_quantile(below: NDArray[np.int64], total: int, limit: int) -> NDArray[np.intp]:
-    """Choose ``limit`` of the gaps so that the groups of rows between them are about even.
+    """Choose ``limit`` of the gaps so that the groups of rows between them are about equal.
 
-    A stretch between two gaps that holds more than an even share is a group of its own, and the
-    other rows are divided among the remaining groups, so that a column with one heavy value still
-    gets all its thresholds where the other rows are.
+    A stretch between two gaps with more than an equal share is a group of its own, and the other
+    rows are divided among the remaining groups. So a column with one very frequent value still gets
+    all its thresholds where the other rows are.
     """
     ends = np.concatenate([[0.0], below, [total]])
     stretches = ends[1:] - ends[:-1]
@@ -230,7 +230,7 @@ def _by_quantile(below: NDArray[np.int64], total: int, limit: int) -> NDArray[np
     targets = np.arange(1, groups) * share
     right = np.clip(np.searchsorted(levelled, targets), 1, len(levelled) - 1)
     nearest = np.where(targets - levelled[right - 1] <= levelled[right] - targets, right - 1, right)
-    # No stretch exceeds a share, so two targets meet at one gap only where they are equally near.
+    # No stretch exceeds a share, so two targets choose the same gap only if equally near to it.
     steps = np.arange(limit)
     distinct = np.maximum.accumulate(nearest - steps) + steps
     chosen: NDArray[np.intp] = np.minimum(distinct, len(below) - limit + steps)
@@ -277,7 +277,7 @@ def float_thresholds(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDA
     threshold = np.where((low <= short) & (short < high), short, middle)
     # Between neighbouring floats the middle rounds to one of them; it must not be the upper one.
     result: NDArray[np.float64] = np.where((low <= threshold) & (threshold < high), threshold, low)
-    # Beside an infinity there is no middle: the threshold separates the infinity from all other
+    # Next to an infinity there is no middle: the threshold separates the infinity from all other
     # numbers, and the two infinities by their sign.
     result = np.where(np.isinf(high), np.where(np.isinf(low), 0.0, np.inf), result)
     return result + 0.0  # not -0.0
@@ -298,7 +298,7 @@ def exact_threshold(low: Threshold, high: Threshold) -> Threshold:
     bottom, top = Fraction(low), Fraction(high)
     gap, middle = top - bottom, (bottom + top) / 2
     whole = isinstance(low, int) and isinstance(high, int)
-    # The first power of ten from above whose multiple nearest to the middle is near enough.
+    # The largest power of ten with a multiple near enough to the middle.
     power = len(str(int(gap))) if gap >= 1 else 0
     while True:
         unit = Fraction(10) ** power
@@ -322,7 +322,7 @@ def day_threshold(low: int, high: int) -> int:
 def time_threshold(low: int, high: int, offset: Callable[[int], int] = lambda _: 0) -> int:
     """Return a time t with low <= t < high, in nanoseconds, near the middle and round.
 
-    ``offset`` gives how far clocks are ahead of UTC, which decides what is round.
+    ``offset`` gives the zone's offset from UTC, which determines what is round.
 
     >>> hour = 3_600_000_000_000
     >>> time_threshold(9 * hour + 1, 17 * hour + 5) / hour

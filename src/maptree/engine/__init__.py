@@ -1,1 +1,1 @@
-"""The room that runs the core: searches, samplers, and the routing of rows to leaves."""
+"""Runs the core: searches, samplers, and the routing of rows to leaves."""

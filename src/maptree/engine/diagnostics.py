@@ -1,9 +1,9 @@
-"""Whether Markov chains agree, and how many independent draws theirs are worth.
+"""Whether Markov chains agree, and how many independent draws they are worth.
 
 The rank-normalised split R-hat and the bulk effective sample size of Vehtari, Gelman, Simpson,
 Carpenter and Buerkner, "Rank-normalization, folding, and localization: an improved R-hat for
-assessing convergence of MCMC", Bayesian Analysis 16(2), 2021. The numbers are those of arviz, with
-which the tests compare them.
+assessing convergence of MCMC", Bayesian Analysis 16(2), 2021. The tests compare the numbers with
+those of arviz.
 """
 
 from __future__ import annotations
@@ -18,24 +18,23 @@ from scipy.stats import rankdata
 
 Draws = NDArray[np.float64]  # (chains, draws)
 
-_FEWEST = 4  # draws of a chain: its halves need two each
+_FEWEST = 4  # draws per chain: each half needs two
 
 
 @dataclass(frozen=True)
 class Diagnostics:
-    """How far the chains of a sampler can be trusted, judged by one number drawn with each tree.
+    """How far the chains of a sampler can be trusted, judged by the log posterior of their trees.
 
     Attributes
     ----------
     r_hat : float
-        Rank-normalised split R-hat: near 1 if chains agree with one another and with themselves
-        over time; above 1.01 they have not mixed. NaN if there are fewer than 4 draws or all are
-        the same.
+        Rank-normalised split R-hat: near 1 if chains agree with each other and over time; above
+        1.01 they have not mixed. NaN if there are fewer than 4 draws or all are the same.
     ess : float
-        Bulk effective sample size: the number of independent draws that would tell as much. NaN as
-        above.
+        Bulk effective sample size: the number of independent draws with the same information. NaN
+        as above.
     n_chains, n_draws : int
-        The chains, and the draws of each.
+        Number of chains, and of draws per chain.
 
     Examples
     --------
@@ -97,8 +96,8 @@ def bulk_ess(draws: Draws) -> float:
     correlation = 1.0 - (within - covariance) / total
     correlation[0] = 1.0
 
-    # Geyer's initial sequences: sums of neighbours are positive and fall in theory, so what comes
-    # after the first that is not positive is noise, and so is a rise.
+    # Geyer's initial sequences: in theory, sums of neighbours are positive and decrease, so
+    # everything after the first non-positive sum is noise, and so is an increase.
     n_pairs = max(1, (n - 1) // 2)
     pairs = correlation[: 2 * n_pairs].reshape(n_pairs, 2).sum(axis=1)
     stop = int(np.argmax(pairs <= 0)) if (pairs <= 0).any() else n_pairs - 1
@@ -107,18 +106,18 @@ def bulk_ess(draws: Draws) -> float:
     last = correlation[2 * stop] if pairs[stop] >= 0 else max(0.0, correlation[2 * stop])
     time = -1.0 + 2.0 * kept.sum() + last
     size = n_chains * n
-    # Draws that alternate are worth more than their number, but not without limit.
+    # Draws that alternate can be worth more than their number, but only up to a limit.
     return float(size / max(time, 1.0 / math.log10(size)))
 
 
 def _halves(draws: Draws) -> Draws:
-    """Split each chain in two; of an odd number of draws the middle one is left out."""
+    """Split each chain in two; the middle one of an odd number of draws is left out."""
     half = draws.shape[1] // 2
     return np.concatenate([draws[:, :half], draws[:, -half:]])
 
 
 def _normal_scores(draws: Draws) -> Draws:
-    """Replace the draws by what a normal distribution would have at their ranks."""
+    """Replace the draws by the normal quantiles of their ranks."""
     ranks = rankdata(draws).reshape(draws.shape)
     scores: Draws = ndtri((ranks - 0.375) / (draws.size + 0.25))
     return scores
@@ -126,7 +125,7 @@ def _normal_scores(draws: Draws) -> Draws:
 
 def _r_hat(chains: Draws) -> float:
     n = chains.shape[1]
-    if not np.ptp(chains, axis=1).any():  # of whose variance rounding may leave something
+    if not np.ptp(chains, axis=1).any():  # rounding could give constants a variance above 0
         return math.inf if np.ptp(chains) > 0 else math.nan
     within = chains.var(axis=1, ddof=1).mean()
     between = chains.mean(axis=1).var(ddof=1)

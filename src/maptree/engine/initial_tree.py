@@ -22,7 +22,7 @@ def read_initial_tree(given: object, schema: Schema) -> Arrays | None:
     """Return a tree's feature, left and right, its tests numbered as in ``schema``.
 
     A Tree has these numbers already. The tests of a fitted classifier are looked up by column and
-    threshold, because its encoder may have chosen others beside them.
+    threshold, because its encoder may have chosen other tests as well.
 
     >>> tree = Tree([1, -1, -1], [1, -1, -1], [2, -1, -1], [[2], [1], [1]])
     >>> read_initial_tree(tree, Schema.of_matrix(2))[0]
@@ -37,14 +37,14 @@ def read_initial_tree(given: object, schema: Schema) -> Arrays | None:
         n_tests = len(schema.tests)
         if given.feature.max() >= n_tests:
             raise ValueError(
-                f"initial_tree asks test {given.feature.max()}, but the table has {n_tests} tests: "
+                f"initial_tree uses test {given.feature.max()}, but the table has {n_tests} tests: "
                 f"{_REMEDY}."
             )
         return given.feature, given.left, given.right
     if hasattr(given, "get_params"):
         raise ValueError(
-            f"initial_tree={given!r} is not fitted: {_REMEDY}. A copy that scikit-learn makes "
-            "of a classifier is not fitted; pass its tree_ where copies are made."
+            f"initial_tree={given!r} is not fitted: {_REMEDY}. Copies that scikit-learn makes "
+            "of a classifier are not fitted; there, pass its tree_."
         )
     raise TypeError(f"initial_tree is a {type(given).__name__}: {_REMEDY}.")
 
@@ -56,15 +56,15 @@ def _renumbered(fitted: FittedTree, schema: Schema) -> NDArray[np.int32]:
         test = theirs[feature[node]]
         if test not in number:
             raise ValueError(
-                f"initial_tree asks whether {_in_words(fitted.schema, int(feature[node]))}, which "
-                f"is none of the tests of this table: {_REMEDY}."
+                f"initial_tree tests {_in_words(fitted.schema, int(feature[node]))}, which is not "
+                f"among the tests of this table: {_REMEDY}."
             )
         feature[node] = number[test]
     return feature
 
 
 def _tests(schema: Schema) -> list[Hashable]:
-    """Return every test, in a form that is the same for the same test of another schema."""
+    """Return every test, in a form that is equal for the same test of another schema."""
     return [
         (j, test.asks, _value(column, test))
         for j, column in enumerate(schema.columns)

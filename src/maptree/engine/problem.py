@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Problem:
     """The packed answers to the tests, class numbers, weights, and the prior."""
 
-    table: _core.PackedTable  # empty once the dataset has been made
+    table: _core.PackedTable  # empty once the dataset was made
     codes: Codes
     weights: NDArray[np.int64] | None
     prior: Prior

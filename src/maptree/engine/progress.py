@@ -26,7 +26,7 @@ class Progress:
     Attributes
     ----------
     seconds : float
-        Since the beginning of ``fit``.
+        Since the start of ``fit``.
     expansions, subproblems : int
         Work done so far.
     log_posterior : float
@@ -55,7 +55,7 @@ class Progress:
 
     @classmethod
     def of(cls, now: _core.Progress, earlier_seconds: float, held_bytes: int) -> Self:
-        """Add what was spent and held before the search to what the core says."""
+        """Add the time and memory used before the search to the core's numbers."""
         return cls(
             seconds=earlier_seconds + now.seconds,
             expansions=now.expansions,
@@ -83,9 +83,9 @@ class SamplerProgress:
     Attributes
     ----------
     seconds : float
-        Since the beginning of ``fit``.
+        Since the start of ``fit``.
     steps, total_steps : int
-        Work done so far, and in all; 0 where that is not known. A step is an iteration of a
+        Work done so far, and in total; 0 if the total is unknown. A step is an iteration of a
         chain, or a node that a particle has decided.
     log_posterior : float
         Of the best tree so far.
@@ -98,7 +98,7 @@ class SamplerProgress:
 
     @classmethod
     def of(cls, now: _core.SampleProgress, earlier_seconds: float) -> Self:
-        """Add what was spent before sampling to what the core says."""
+        """Add the time used before sampling to the core's numbers."""
         return cls(earlier_seconds + now.seconds, now.steps, now.total_steps, now.log_posterior)
 
     def __str__(self) -> str:
@@ -116,7 +116,7 @@ def depth_of(proved_depth: int) -> float:
 
 
 class Monitor(Generic[Now, Seen]):
-    """What the core calls while it works. A true answer stops it."""
+    """What the core calls while it works. Returning true stops it."""
 
     def __init__(
         self,
@@ -131,11 +131,11 @@ class Monitor(Generic[Now, Seen]):
 
     @property
     def on_progress(self) -> Self | None:
-        """What to hand to the core: nothing if nobody looks."""
+        """What to pass to the core: None if nothing shows progress."""
         return None if self._callback is None and self._line is None else self
 
     def __call__(self, now: Now) -> bool:
-        """Report, and answer whether to stop."""
+        """Report progress; return whether to stop."""
         try:
             progress = self._read(now)
             if self._line is not None:
@@ -144,19 +144,19 @@ class Monitor(Generic[Now, Seen]):
                 self.stopped_by_callback = True
                 return True
         except KeyboardInterrupt:
-            # Ctrl-C that arrives while Python runs means the same as one that arrives in the
-            # core: stop, and keep what there is.
+            # Ctrl-C that arrives while Python runs has the same effect as in the core: stop, and
+            # keep the results so far.
             return True
         return False
 
 
 class ProgressLine:
-    r"""One line that is written over on a terminal; elsewhere a line every few seconds.
+    r"""One line that is overwritten on a terminal; elsewhere, a new line every few seconds.
 
     >>> import io
     >>> out = io.StringIO()
     >>> line = ProgressLine(out)
-    >>> line.show("not yet: no terminal, and the few seconds are not over")
+    >>> line.show("not printed: this is not a terminal, and the interval has not passed")
     >>> line.close("done")
     >>> out.getvalue()
     'done\n'
@@ -169,9 +169,9 @@ class ProgressLine:
         self._last = time.monotonic()
 
     def show(self, text: str) -> None:
-        """Show the present state."""
+        """Show the current state."""
         if self._terminal:
-            # A line that wraps cannot be written over; padding wipes what a longer one left.
+            # A line that wraps cannot be overwritten; padding erases the rest of a longer line.
             text = text[: shutil.get_terminal_size().columns - 1]
             self._stream.write("\r" + text.ljust(self._width))
             self._width = len(text)

@@ -23,7 +23,7 @@ Samples = TypeVar("Samples", _core.McmcSamples, _core.SmcSamples)
 
 @dataclass(frozen=True)
 class Run(Generic[Samples]):
-    """What a sampler returned, and what it means from the beginning of ``fit``."""
+    """What a sampler returned, with times counted from the start of ``fit``."""
 
     samples: Samples
     best: Tree
@@ -41,8 +41,8 @@ def run_sampler(
     line: ProgressLine | None,
     started: float,
 ) -> Run[Samples]:
-    """Run a sampler of the core within what is left of a time limit that began at ``started``."""
-    # Equal columns are different tests, so trees that differ in them are different draws.
+    """Run one of the core's samplers within what is left of a time limit since ``started``."""
+    # Identical columns are different tests, so trees that differ in them are different draws.
     dataset = problem.dataset(started + seconds, fold_columns=False)
     spent = time.perf_counter() - started
     monitor: Monitor[_core.SampleProgress, SamplerProgress] = Monitor(
@@ -77,12 +77,12 @@ def run_sampler(
 def weigh(
     samples: _core.McmcSamples | _core.SmcSamples, weights: NDArray[np.float64]
 ) -> WeightedTrees:
-    """Add up the weights of samples of the same tree; trees without weight are left out."""
+    """Add up the weights of equal trees; trees without weight are left out."""
     reached = samples.sample >= 0
     of_tree = np.bincount(
         samples.sample[reached], weights[reached], minlength=len(samples.log_posterior)
     )
-    # Of equal weights the more probable first, then the one that was met first.
+    # Ties in weight go to the more probable tree, then to the one drawn first.
     order = np.lexsort([-samples.log_posterior, -of_tree])
     order = order[of_tree[order] > 0]
     place = np.full(len(of_tree), -1, dtype=np.int32)

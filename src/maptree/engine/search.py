@@ -18,7 +18,7 @@ from maptree.trees.certificate import Certificate
 from maptree.trees.fitted import TRACE
 from maptree.trees.tree import Tree
 
-# Part of a memory limit, in bytes, that is left to the interpreter's own small objects.
+# Part of a memory limit, in bytes, that is reserved for the interpreter's own small objects.
 _OWN = 1 << 19
 
 
@@ -29,7 +29,7 @@ class Outcome:
     tree: Tree
     certificate: Certificate
     trace: NDArray[Any]
-    gain: NDArray[np.float64]  # by node: what the log posterior would lose were it a leaf
+    gain: NDArray[np.float64]  # by node: what the log posterior would lose if it were a leaf
     stopped_by_callback: bool
 
 
@@ -40,7 +40,7 @@ def find_tree(
     line: ProgressLine | None,
     started: float,
 ) -> Outcome:
-    """Search within what is left of a budget that began to run at ``started``."""
+    """Search within what is left of a budget since ``started``."""
     constraints = budget.constraints
     memory = -1 if budget.memory < 0 else max(0, budget.memory - problem.n_bytes - _OWN)
     dataset = problem.dataset(started + budget.seconds, memory_limit=memory)

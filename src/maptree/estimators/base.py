@@ -1,4 +1,4 @@
-"""What the classifiers share: parameters, reading what ``fit`` is given, and the fitted tree."""
+"""What the classifiers share: parameters, reading X and y, and the fitted tree."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from maptree.words.tree_text import indented, rules
 
 
 class InterruptedWarning(UserWarning):
-    """Ctrl-C stopped a fit; what was found until then was kept."""
+    """Ctrl-C stopped a fit; the results so far were kept."""
 
 
 class TimeLimitWarning(UserWarning):
-    """The time limit left no time to read all columns; the tree is over the others."""
+    """The time limit left no time to read all columns; the tree uses only those that were read."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,9 @@ class Reading:
 
 
 class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """The base of the classifiers. They differ in how they come to trees, and in predictions.
+    """The base of the classifiers. They differ in how they find trees, and how they predict.
 
-    What was fitted is one value, ``fitted_``; the attributes that end in ``_`` are views of it.
+    The fitted state is one value, ``fitted_``; the attributes that end in ``_`` are views of it.
     """
 
     alpha: float
@@ -78,8 +78,8 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         inside = [name for name in params if name.startswith("encoder__")]
         if inside and not isinstance(params.get("encoder", self.encoder), BinaryEncoder):
             raise ValueError(
-                f"{inside[0]} is a parameter of an encoder, and encoder={self.encoder!r} has none: "
-                "make the classifier with encoder=BinaryEncoder()."
+                f"{inside[0]} is a parameter of an encoder, but encoder={self.encoder!r} has no "
+                "parameters: create the classifier with encoder=BinaryEncoder()."
             )
         super().set_params(**params)
         return self
@@ -87,7 +87,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.encoder is not None
-        # Not input_tags.string, although text is taken: it would promise to take dicts as well.
+        # Not input_tags.string, although text is accepted: it would promise to accept dicts, too.
         tags.input_tags.categorical = self.encoder is not None
         return tags
 
@@ -108,19 +108,19 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def trace_(self) -> NDArray[Any]:
-        """The run as it went: a structured array."""
+        """The course of the run: a structured array."""
         return self.fitted_.trace
 
     def _check_parameters(self) -> None:
-        """Validate the parameters that all have and that do not depend on the data."""
+        """Validate the shared parameters that do not depend on the data."""
         read_alpha(self.alpha)
         read_beta(self.beta)
         try:
             check_random_state(self.random_state)
         except ValueError as error:
             raise ValueError(
-                f"random_state={self.random_state!r} cannot seed anything: pass None, an int or "
-                "a numpy RandomState."
+                f"random_state={self.random_state!r} is not a seed: pass None, an int or a numpy "
+                "RandomState."
             ) from error
         if not isinstance(self.verbose, bool):
             whole_number("verbose", self.verbose, least=0)
@@ -130,12 +130,12 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
 
     def _read(self, X: Any, y: Any, sample_weight: ArrayLike | None, deadline: float) -> Reading:
-        """Read a table with labels and turn it into tests; nothing is set on the estimator.
+        """Read a table with labels and encode it as tests; nothing is set on the estimator.
 
-        Columns whose tests are not chosen by ``deadline`` get none.
+        Columns not read before ``deadline`` get no tests.
         """
         encoder = _read_encoder(self.encoder)
-        scratch = copy.copy(self)  # takes what validation sets, so that a failure leaves no trace
+        scratch = copy.copy(self)  # validation sets attributes here, so a failure leaves no trace
         table = read_table(scratch, X, reset=True)
         weights = read_weights(sample_weight, table.n_rows)
         classes, codes = _classes_that_count(y, weights, table.n_rows)
@@ -147,11 +147,11 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             packed = pack_binary(table)
             schema = Schema.of_matrix(table.n_columns, table.names)
         problem = Problem(packed, codes, weights, prior)
-        # The table itself, which may be a copy, ends here: what follows wants the memory.
+        # The table, which may be a copy, is released here: the next steps need the memory.
         return Reading(problem, classes, encoder, schema)
 
     def _keep(self, fitted: FittedTree, encoder: BinaryEncoder | None) -> None:
-        """Set what was fitted."""
+        """Set the fitted attributes."""
         self.fitted_ = fitted
         self.encoder_ = encoder
         self.n_features_in_ = len(fitted.schema.columns)
@@ -161,11 +161,11 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             del self.feature_names_in_
 
     def _warn_of_columns(self, schema: Schema) -> None:
-        """Say which columns were left without tests. To be called by ``fit`` itself."""
+        """Warn about columns that got no tests. To be called directly by ``fit``."""
         warn_of_identifiers(schema.columns, stacklevel=4)
         if schema.n_unread > 0:
             warnings.warn(
-                f"Choosing thresholds took half of time_limit={self.time_limit}: the last "
+                f"Choosing thresholds used half of time_limit={self.time_limit}, so the last "
                 f"{schema.n_unread} of {len(schema.columns)} columns got no tests. "
                 "Raise time_limit, or pass fewer columns.",
                 TimeLimitWarning,
@@ -173,7 +173,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
 
     def _answers(self, X: Any) -> Answers:
-        """Read a table to predict on; return what gives the answers of its rows to the tests."""
+        """Read a table to predict on; return the answers of its rows to the tests."""
         check_is_fitted(self)
         return Answers(self.fitted_.schema, read_table(self, X, reset=False))
 
@@ -182,7 +182,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return the class probabilities of each row."""
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most probable class of each row; of equals the first in ``classes_``."""
+        """Return the most probable class of each row; ties go to the first in ``classes_``."""
         probabilities = self.predict_proba(X)
         labels: NDArray[Any] = self.classes_[np.argmax(probabilities, axis=1)]
         return labels
@@ -193,14 +193,14 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return logs
 
     def rules(self, feature_names: Sequence[str] | None = None) -> list[str]:
-        """Return one rule per leaf of ``tree_``, in the words of the table's columns.
+        """Return one rule per leaf of ``tree_``, in terms of the table's columns.
 
         Each ends with the most probable class, its probability with a 95% credible interval, and
         the number of training rows. ``feature_names`` names the columns if the table did not.
 
-        The answer of a missing value is false for every test but ``is missing``, and rules say
-        where it goes: ``age > 45.5 or missing``. Columns in which none was missing at ``fit``
-        leave that unsaid; there, too, a missing value takes the false branch.
+        Every test except ``is missing`` is false for a missing value, and rules say where it goes:
+        ``age > 45.5 or missing``. For columns without missing values in ``fit`` the rules do not
+        mention it; there, too, a missing value takes the false branch.
         """
         check_is_fitted(self)
         return rules(self.fitted_.named(feature_names))
@@ -221,7 +221,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 def importances(
     tests: NDArray[np.int32], amounts: NDArray[np.float64], schema: Schema
 ) -> NDArray[np.float64]:
-    """Sum what nodes with these tests contribute by column of the table, scaled to sum to 1."""
+    """Sum the contributions of nodes by the column they test, scaled to sum to 1."""
     columns = np.array(schema.column_of_test, dtype=np.intp)[tests]
     sums = np.bincount(columns, amounts, minlength=len(schema.columns))
     total = sums.sum()
@@ -243,12 +243,12 @@ def _read_encoder(encoder: object) -> BinaryEncoder | None:
 def _classes_that_count(
     y: Any, weights: NDArray[np.int64] | None, n_rows: int
 ) -> tuple[NDArray[Any], Codes]:
-    """Return the classes and class numbers; a class whose rows all weigh 0 is no class."""
+    """Return the classes and class numbers; a class whose rows all have weight 0 is left out."""
     classes, codes = read_labels(y, n_rows)
     if weights is None or weights.all():
         return classes, codes
     kept = np.unique(codes[weights > 0])
-    # Rows without weight need some valid number; clipping gives them one.
+    # Rows of weight 0 need any valid class number; clipping gives them one.
     position = np.searchsorted(kept, codes).clip(max=len(kept) - 1)
     few = codes.dtype == np.uint8
     return classes[kept], position.astype(np.uint8) if few else position.astype(np.int32)
@@ -258,10 +258,10 @@ def _refuse_class_weight(params: Mapping[str, object], error: type[Exception], n
     """Refuse ``class_weight``, which scikit-learn's classifiers take and these cannot."""
     if "class_weight" in params:
         raise error(
-            f"class_weight is not a parameter of {name}: the posterior counts rows, and a row that "
-            "counts for more or less than one changes what the probabilities and the certificate "
-            "are about. If classes are rare, nothing need be done: probabilities stay honest, so "
-            "decide by predict_proba at the threshold that your costs ask for, in place of "
-            "predict. To say beforehand that a class is likely or rare, give the prior one value "
-            "per class, rho=[...] in the order of classes_."
+            f"class_weight is not a parameter of {name}: the posterior counts rows, and weighting "
+            "classes would change what the probabilities and the certificate mean. Rare classes "
+            "need no correction, because the probabilities stay calibrated: instead of predict, "
+            "use predict_proba with the threshold that your costs call for. If you know in advance "
+            "that a class is common or rare, pass one pseudo-count per class, rho=[...] in the "
+            "order of classes_."
         )

@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 
 class MAPTreeClassifier(Presentation, TreeClassifier):
-    r"""The decision tree with the highest posterior probability, and proof of it.
+    r"""The decision tree with the highest posterior probability, with a proof.
 
     The prior is that of Bayesian CART: a node at depth d splits with probability
     ``alpha * (1 + d)**-beta``, on a test chosen evenly among those that are not constant on its
     rows, and every leaf has Dirichlet(rho) class probabilities. ``fit`` searches all trees for
     the one with the highest posterior probability given the labels. It stops when that tree is
-    proved to be the best or when a limit is reached, and ``certificate_`` says which, and how
-    much more probable any other tree could be.
+    proved optimal or when a limit is reached. ``certificate_`` says which, and how much more
+    probable any other tree could be.
 
     Parameters
     ----------
@@ -45,34 +45,33 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
     time_limit : float or None, default=10.0
         Seconds for all of ``fit``; None searches until the tree is proved.
     max_expansions : int or None, default=None
-        Limit on the number of expanded nodes. Without other limits, and with one thread, results
-        then repeat exactly.
+        Stop after this many node expansions. On one thread, and if no other limit is reached
+        first, results are then reproducible.
     memory_limit : int, str or None, default=None
-        Bytes, or text such as "4GiB" or "500MB": by how much ``fit`` may let the process grow.
-        The search goes on at the limit by dropping what it can find again, and uses fewer
-        threads where there is no room for all of them.
-        Turning raw columns into tests, one after the other, is not counted: it takes what a
-        few copies of one column take, and the packed answers twice.
+        Bytes, or text such as "4GiB" or "500MB": the most that ``fit`` may add to the memory of
+        the process. At the limit the search continues by dropping results that it can compute
+        again, and it uses fewer threads if there is no room for all of them.
+        Encoding raw columns is not counted: it takes as much memory as a few copies of one
+        column, and twice the packed answers.
     max_depth : int or None, default=None
-        Consider only trees with at most so many tests on a path.
+        Consider only trees with at most this many tests on a path.
     min_samples_leaf : int, default=1
-        Consider only trees whose leaves hold at least so many rows, weights counted. The tree
-        of a single leaf is always considered.
+        Consider only trees with at least this many rows in every leaf, counted with their
+        weights. The tree that is a single leaf is always considered.
     encoder : "auto", BinaryEncoder or None, default="auto"
-        How columns become binary tests. "auto" is ``BinaryEncoder()``, which takes a 0/1 matrix
-        as it is, cuts numbers and dates at thresholds, asks for categories, and asks whether a
-        value is missing; None demands a 0/1 matrix. An encoder is cloned. The certificate is about
-        trees over these tests.
+        How columns become binary tests. "auto" is ``BinaryEncoder()``, which uses a 0/1 matrix as
+        it is, compares numbers and dates with thresholds, and tests for categories and for missing
+        values; None requires a 0/1 matrix. An encoder is cloned. The certificate is about trees
+        over these tests.
     n_jobs : int or None, default=None
-        Threads of the search: None is one (or what a joblib context says), -1 all cores. One
-        thread repeats its steps exactly; several prove the same, in an order that may differ, so
-        of equally probable trees another one may be returned. The interpreter's lock is
-        released, so fits in several threads run side by side, too.
+        Threads of the search: None is one (or what a joblib context sets), -1 all cores. One
+        thread always takes the same steps. Several threads prove the same, but in an order that
+        may vary, so they may return another of several equally probable trees. The interpreter's
+        lock is released, so fits can also run in parallel threads.
     random_state : int, RandomState or None, default=None
-        Accepted for the sake of scikit-learn's conventions; the search draws no random numbers
-        that change its result.
+        Accepted for compatibility with scikit-learn; the result does not depend on it.
     verbose : int, default=0
-        1 shows a line of progress on stderr.
+        1 shows a progress line on stderr.
     callback : callable or None, default=None
         Called with a ``Progress`` about 20 times a second; a true return value stops the search
         and keeps the best tree so far. An exception in it ends ``fit``.
@@ -86,7 +85,7 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
     certificate_ : Certificate
         What is proved about ``tree_``.
     trace_ : structured array
-        seconds, expansions, log_posterior, log_posterior_bound: the search as it went.
+        seconds, expansions, log_posterior, log_posterior_bound: the course of the search.
     encoder_ : BinaryEncoder or None
         The fitted encoder.
     rho_ : float64 array (K,)
@@ -96,7 +95,7 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
         lose if that node were made a leaf (the node's subtree against the leaf it replaces).
         Never negative; scaled to sum to 1; all zero if the tree is a single leaf.
     training_ : TrainingSummary
-        Where the tree comes from: rows, date, version, name of the target.
+        How the tree was fitted: rows, date, version, name of the target.
     fitted_ : FittedTree
         All of this as one value.
     n_features_in_, feature_names_in_
@@ -114,7 +113,7 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
     >>> model.predict_proba([[35.0]]).round(2)
     array([[0.85, 0.15]])
 
-    Any table will do, with holes in it:
+    Tables may mix types and have missing values:
 
     >>> X = [["red", 25], ["blue", 60], [None, 40], ["green", None]] * 6
     >>> model = MAPTreeClassifier().fit(X, ["yes", "no", "no", "yes"] * 6)
@@ -160,22 +159,22 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
         Parameters
         ----------
         X : array, data frame or ParquetTable of shape (rows, columns)
-            Numbers, booleans, text, categories, dates, times, durations; missing values are
-            taken as such. With ``encoder=None`` only 0 and 1.
+            Numbers, booleans, text, categories, dates, times, durations, and missing values. With
+            ``encoder=None`` only 0 and 1.
         y : array of shape (rows,)
-            Labels of any one type that can be sorted.
+            Labels, all of one type that can be sorted.
         sample_weight : array of shape (rows,), optional
             Whole numbers of at least 0: a weight of w means w copies of the row.
 
         Returns
         -------
         self
-            Ctrl-C during the search keeps the best tree so far. Before it, while the table is
-            read, it raises KeyboardInterrupt. If ``fit`` raises, the estimator is as it was.
+            Ctrl-C during the search keeps the best tree so far. Before that, while the table is
+            read, it raises KeyboardInterrupt. If ``fit`` raises, the estimator is unchanged.
         """
         started = time.perf_counter()
         budget = self._read_budget()
-        # Half of the time at most: the rest is for packing and for the search.
+        # At most half of the time: the rest is for packing and for the search.
         reading = self._read(X, y, sample_weight, deadline=started + budget.seconds / 2)
         outcome = find_tree(
             reading.problem,
@@ -218,14 +217,14 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """The share of each column in what the splits gain."""
+        """The share of each column in the gain of the splits."""
         shares = self.fitted_.importances
         assert shares is not None  # a search always has them
         return shares
 
     @property
     def training_(self) -> TrainingSummary:
-        """Where the tree comes from."""
+        """How the tree was fitted."""
         return self.fitted_.training
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -234,11 +233,11 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
         That is (c + rho) / (n + sum of rho), c the leaf's class counts and n their sum.
         """
         leaves = self.apply(X)
-        # By take, which is several times as fast as an index.
+        # take is several times as fast as indexing.
         return self.fitted_.probabilities.take(leaves, axis=0)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most probable class of each row; of equals the first in ``classes_``."""
+        """Return the most probable class of each row; ties go to the first in ``classes_``."""
         leaves = self.apply(X)
         best = np.argmax(self.fitted_.probabilities, axis=1)  # of each node
         labels: NDArray[Any] = self.classes_[best].take(leaves)
@@ -264,10 +263,10 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
 
 
 def _fitted(reading: Reading, outcome: Outcome, budget: Budget, y: Any) -> FittedTree:
-    """Put together what was read and what the search found."""
+    """Combine what was read with what the search found."""
     tree, certificate = outcome.tree, outcome.certificate
     if reading.schema.n_unread > 0:
-        # What was searched is not all that was asked for, so nothing is proved about that.
+        # The search did not cover all columns, so nothing is proved about the whole table.
         certificate = replace(
             certificate,
             status="time_limit",

@@ -25,7 +25,7 @@ MOVES = ("grow", "prune", "change", "swap")
 
 
 class Acceptance(NamedTuple):
-    """How often a move was proposed, how often accepted, and the share of it."""
+    """How often a move was proposed and accepted, and the acceptance rate."""
 
     proposed: int
     accepted: int
@@ -33,13 +33,13 @@ class Acceptance(NamedTuple):
 
 
 class MCMCTreeClassifier(SampledTreeClassifier[_core.McmcSamples]):
-    r"""Decision trees drawn from their posterior by Markov chains, and their averaged predictions.
+    r"""Decision trees drawn from their posterior by Markov chains, with averaged predictions.
 
     The posterior is that of ``MAPTreeClassifier``. The chains are those of Chipman, George and
     McCulloch, "Bayesian CART Model Search", JASA 1998: every iteration proposes to grow, prune,
     change or swap, and the Metropolis-Hastings rule accepts or rejects it. In the long run a chain
-    visits each tree as often as is its posterior probability; ``diagnostics()`` tells whether the
-    run was long enough.
+    visits each tree in proportion to its posterior probability; ``diagnostics()`` helps to judge
+    whether the run was long enough.
 
     Parameters
     ----------
@@ -48,32 +48,32 @@ class MCMCTreeClassifier(SampledTreeClassifier[_core.McmcSamples]):
     rho : float or array of one per class, default=None
         Pseudo-counts of each class in a leaf, above 0; None is 5 / number of classes.
     n_samples : int, default=1000
-        Trees kept of each chain.
+        Trees kept from each chain.
     burn_in : int, default=1000
-        Iterations of each chain before the first is kept.
+        Iterations of each chain before the first tree is kept.
     thin : int, default=1
         Iterations from one kept tree to the next; a chain makes burn_in + n_samples * thin.
     n_chains : int, default=4
         Independent chains.
     initial_tree : Tree, fitted classifier or None, default=None
         Where chains start, such as a fitted ``MAPTreeClassifier`` or its ``tree_``; None is a
-        single leaf. A Tree is over the binary tests of this fit.
+        single leaf. A Tree must use the binary tests of this fit.
     time_limit : float or None, default=None
-        Seconds for all of ``fit``; the samples drawn until then are kept. A chain that has kept
-        none by then keeps the tree it is at. Trees that are kept are put together at the end, so
-        that hundreds of thousands of them overrun the limit; ``thin`` keeps fewer.
+        Seconds for all of ``fit``; samples drawn before that are kept. A chain that has kept no
+        sample by then keeps its current tree. Kept trees are merged at the end, so hundreds of
+        thousands of them overrun the limit; use ``thin`` to keep fewer.
     encoder : "auto", BinaryEncoder or None, default="auto"
         How columns become binary tests, as in ``MAPTreeClassifier``.
     n_jobs : int or None, default=None
-        Threads, which share the chains: None is one (or what a joblib context says), -1 all
+        Threads, which share the chains: None is one (or what a joblib context sets), -1 all
         cores. Results do not depend on it.
     random_state : int, RandomState or None, default=None
-        Seeds the chains; an int gives the same samples every time.
+        Seed of the chains; an int gives the same samples every time.
     verbose : int, default=0
-        1 shows a line of progress on stderr.
+        1 shows a progress line on stderr.
     callback : callable or None, default=None
         Called with a ``SamplerProgress`` about 20 times a second; a true return value stops the
-        chains and keeps what there is. An exception in it ends ``fit``.
+        chains and keeps the samples so far. An exception in it ends ``fit``.
 
     Attributes
     ----------
@@ -82,25 +82,25 @@ class MCMCTreeClassifier(SampledTreeClassifier[_core.McmcSamples]):
     trees_ : sequence of Tree
         The distinct trees that were kept, the most frequent first.
     weights_ : float64 array (trees,)
-        The share of the samples that each of them has; they sum to 1.
+        The share of the samples of each tree; they sum to 1.
     tree_log_posteriors_ : float64 array (trees,)
         Unnormalised log P(tree, labels | table) of each of them.
     samples_ : int32 array (n_chains, n_samples)
-        The number in ``trees_`` of each sample. If a limit came first, as many columns as the
-        farthest chain has samples, and -1 where others are behind.
+        The index in ``trees_`` of each sample. If a limit stopped the chains, there are as many
+        columns as the longest chain has samples, and -1 where other chains have none.
     tree_ : Tree
-        The most probable tree that a chain passed, kept or not.
+        The most probable tree that any chain visited, kept or not.
     log_posterior_ : float
         Its log posterior.
     trace_ : structured array
-        seconds, steps, log_posterior: each better tree, when and after how many iterations of all
-        chains it was met; and the end.
+        seconds, steps, log_posterior: for each better tree, when and after how many iterations of
+        all chains it was found; and for the end.
     log_posteriors_ : float64 array (n_chains, burn_in + n_samples * thin)
-        Of each chain's tree after every iteration. If a limit came first, as many columns as the
-        farthest chain has iterations, and NaN where others are behind.
+        Of each chain's tree after every iteration. If a limit stopped the chains, there are as many
+        columns as the longest chain has iterations, and NaN where other chains have none.
     acceptance_ : dict
-        For the moves "grow", "prune", "change" and "swap": proposed, accepted, rate. A change
-        to the test that is there already counts as accepted.
+        For the moves "grow", "prune", "change" and "swap": proposed, accepted, rate. A change to
+        the same test counts as accepted.
     status_ : str
         ``complete``, ``time_limit`` or ``interrupted``.
     feature_importances_ : float64 array (n_features_in_,)
@@ -163,8 +163,8 @@ class MCMCTreeClassifier(SampledTreeClassifier[_core.McmcSamples]):
     def diagnostics(self) -> Diagnostics:
         """Return split R-hat and effective sample size of the log posterior of the kept samples.
 
-        Where a limit stopped some chains before others, only the samples that all of them have
-        are used.
+        If a limit stopped some chains earlier than others, only as many samples per chain are used
+        as all chains have.
         """
         check_is_fitted(self)
         n_draws = int((self.samples_ >= 0).sum(axis=1).min())

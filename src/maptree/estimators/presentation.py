@@ -1,4 +1,4 @@
-"""How a fitted tree is shown and passed on: one thin layer over exports, report and model file."""
+"""Showing and exporting a fitted tree: a thin layer over exports, report and model file."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Names = Sequence[str] | None
 class Presentation:
     """Adds ``to_sql``, ``to_html``, ``save`` and so on to a classifier with one fitted tree.
 
-    Every method hands ``fitted_`` to a function of another room, which is imported only then. In
-    all exports ``feature_names`` names the columns, in their order, where the table had no names
-    or has others at the place that the export is for.
+    Every method passes ``fitted_`` to a function that is imported only then. In all exports,
+    ``feature_names`` gives the names of the columns, in order, if the table had none or if they
+    differ where the export will run.
     """
 
     fitted_: FittedTree
@@ -37,22 +37,22 @@ class Presentation:
         keep: Sequence[str] | None = None,
         feature_names: Names = None,
     ) -> str:
-        r"""Return a SELECT that gives every row of a table its leaf, prediction, probabilities.
+        r"""Return a SELECT that adds the leaf, prediction and probabilities to each row of a table.
 
-        NULL is a missing value, and so is NaN in databases that have it.
+        NULL is a missing value, and so is NaN in databases that support it.
 
         Parameters
         ----------
         dialect : {"ansi", "duckdb", "postgresql", "sqlite"}, default="ansi"
-            The SQL to write. In SQLite, dates and times are ISO 8601 text (points in time
-            with a zone in UTC), durations whole nanoseconds.
+            The SQL dialect. In SQLite, dates and times are ISO 8601 text (in UTC if the column has
+            a time zone) and durations are whole nanoseconds.
         table : str or sequence of str, default="data"
             The table's name; ("schema", "table") for one in a schema.
         keep : sequence of str, optional
-            Columns of the table to return as well; None returns them all. Added columns that
-            would be called as one of the model's or of these get the prefix ``maptree_``.
+            Columns of the table to return as well; None returns all. Added columns get the prefix
+            ``maptree_`` if their names would clash with these or with the model's columns.
         feature_names : sequence of str, optional
-            What the columns are called in the database.
+            Names of the columns in the database.
 
         Examples
         --------
@@ -85,10 +85,10 @@ class Presentation:
     def to_sklearn(self) -> Any:
         """Return a fitted Pipeline: the encoder, and a DecisionTreeClassifier over its tests.
 
-        Its ``predict_proba`` is that of this model. What scikit-learn and others have for its
-        trees works on the last step, such as ``sklearn.tree.plot_tree``; the names of the tests
-        are ``pipeline[:-1].get_feature_names_out()``. ``fit`` would replace the tree by one of
-        scikit-learn's own.
+        Its ``predict_proba`` equals that of this model. Tools for scikit-learn's trees, such as
+        ``sklearn.tree.plot_tree``, work on the last step; the names of the tests are
+        ``pipeline[:-1].get_feature_names_out()``. Calling ``fit`` would replace the tree with one
+        that scikit-learn grows.
 
         >>> from maptree import MAPTreeClassifier
         >>> from sklearn.tree import export_text
@@ -110,22 +110,23 @@ class Presentation:
         return pipeline
 
     def to_onnx(self, missing_text: str = "", feature_names: Names = None) -> Any:
-        """Return an ``onnx.ModelProto`` with an input for every column that the tree asks about.
+        """Return an ``onnx.ModelProto`` with an input for every column that the tree tests.
 
-        Inputs have shape (rows, 1): doubles (NaN: missing; booleans are 0 and 1), texts, and
-        64-bit whole numbers for whole numbers beyond 2^53 and for times (the least, which is
-        numpy's NaT: missing), days since 1970-01-01 or nanoseconds. Outputs are ``label``,
-        ``probabilities`` (doubles) and ``leaf``. A tree of a single leaf has one input, ``rows``:
-        doubles of shape (rows,), any at all. Needs the package onnx.
+        Inputs have shape (rows, 1): doubles (NaN: missing; booleans are 0 and 1), strings, and
+        64-bit integers for whole numbers beyond 2^53 and for dates and times, in days since
+        1970-01-01 or nanoseconds (the smallest integer, which is numpy's NaT: missing). Outputs are
+        ``label``, ``probabilities`` (doubles) and ``leaf``. A tree that is a single leaf has one
+        input, ``rows``: doubles of shape (rows,), whose values are not used. Needs the package
+        onnx.
 
         Parameters
         ----------
         missing_text : str, default=""
-            What stands for a missing value among texts, as ONNX has no other mark.
+            The string that stands for a missing value, because ONNX strings have no null.
         feature_names : sequence of str, optional
-            What the columns are called. Inputs are named after them, with ``_`` for what is
-            neither letter nor digit, and ``_2`` behind the name of an output or of another input;
-            ``metadata_props`` has the names as they were.
+            Names of the columns. Inputs are named after them, with ``_`` in place of characters
+            other than letters and digits, and with ``_2`` appended if an output or another input
+            has that name; ``metadata_props`` has the original names.
         """
         from maptree.export.onnx_graph import write_onnx
 
@@ -134,8 +135,8 @@ class Presentation:
     def to_python(self, feature_names: Names = None) -> str:
         """Return a Python module with ``leaf(row)``, ``predict(row)`` and ``predict_proba(row)``.
 
-        A row is a mapping from column names to values; None and NaN are missing. It needs the
-        standard library only.
+        A row is a mapping from column names to values; None and NaN are missing. The module needs
+        only the standard library.
 
         >>> from maptree import MAPTreeClassifier
         >>> model = MAPTreeClassifier().fit([[25.0], [60.0]] * 9, ["no", "yes"] * 9)
@@ -149,12 +150,13 @@ class Presentation:
         return write_python(self._renamed(feature_names))
 
     def to_c(self, prefix: str = "maptree", feature_names: Names = None) -> str:
-        r"""Return a C99 file with a struct ``<prefix>_row`` and functions of it.
+        r"""Return a C99 file with a struct ``<prefix>_row`` and functions that take it.
 
-        ``<prefix>_predict_proba(&row, probabilities)``, ``<prefix>_predict(&row)`` (a position
-        in ``<prefix>_labels``) and ``<prefix>_leaf(&row)``. The fields of the struct are the
-        columns that the tree asks about, as doubles (NaN: missing), UTF-8 strings (NULL) and
-        int64_t (INT64_MIN) for times and whole numbers beyond 2^53; the comments say which unit.
+        These are ``<prefix>_predict_proba(&row, probabilities)``, ``<prefix>_predict(&row)`` (an
+        index into ``<prefix>_labels``) and ``<prefix>_leaf(&row)``. The fields of the struct are
+        the columns that the tree tests, as doubles (missing: NaN), UTF-8 strings (missing: NULL),
+        and int64_t (missing: INT64_MIN) for times and whole numbers beyond 2^53; comments give the
+        units.
 
         >>> from maptree import MAPTreeClassifier
         >>> model = MAPTreeClassifier().fit([[25.0], [60.0]] * 9, ["no", "yes"] * 9)
@@ -171,9 +173,8 @@ class Presentation:
         r"""Return an ES module with ``leaf(row)``, ``predict(row)`` and ``predictProba(row)``.
 
         A row is an object with a property for every column; null, undefined and NaN are missing.
-        Numbers may be BigInt, and whole numbers beyond 2^53 have to be. Dates and times are
-        ISO 8601 text; where the column has a time zone, in UTC, or a Date. Durations are
-        nanoseconds.
+        Numbers may be BigInt; whole numbers beyond 2^53 must be. Dates and times are ISO 8601
+        text; if the column has a time zone, in UTC, or a Date. Durations are nanoseconds.
 
         >>> from maptree import MAPTreeClassifier
         >>> model = MAPTreeClassifier().fit([[25.0], [60.0]] * 9, ["no", "yes"] * 9)
@@ -207,7 +208,7 @@ class Presentation:
         return write_json(self._renamed(feature_names), indent)
 
     def to_dot(self, feature_names: Names = None) -> str:
-        """Return the tree in the language of Graphviz: ``dot -Tsvg`` draws it.
+        """Return the tree in Graphviz's language: ``dot -Tsvg`` draws it.
 
         >>> from maptree import MAPTreeClassifier
         >>> model = MAPTreeClassifier().fit([[25.0], [60.0]] * 9, ["no", "yes"] * 9)
@@ -229,7 +230,7 @@ class Presentation:
         return write_dot(self._renamed(feature_names))
 
     def to_mermaid(self, feature_names: Names = None) -> str:
-        """Return the tree as a Mermaid flowchart, for pages in Markdown.
+        """Return the tree as a Mermaid flowchart, for Markdown pages.
 
         >>> from maptree import MAPTreeClassifier
         >>> model = MAPTreeClassifier().fit([[25.0], [60.0]] * 9, ["no", "yes"] * 9)
@@ -247,10 +248,10 @@ class Presentation:
         return write_mermaid(self._renamed(feature_names))
 
     def to_latex(self, feature_names: Names = None, document: bool = False) -> str:
-        r"""Return the tree as a forest environment of LaTeX (``\usepackage{forest}``).
+        r"""Return the tree as a LaTeX ``forest`` environment (``\usepackage{forest}``).
 
-        With ``document`` it is a whole document. pdfLaTeX has letters of Latin script; for others
-        use LuaLaTeX and a font that has them.
+        With ``document``, return a complete document. pdfLaTeX supports Latin script only; for
+        other scripts use LuaLaTeX and a suitable font.
 
         >>> from maptree import MAPTreeClassifier
         >>> model = MAPTreeClassifier().fit([[25.0], [60.0]] * 9, ["no", "yes"] * 9)
@@ -274,7 +275,7 @@ class Presentation:
         feature_names: Names = None,
         title: str | None = None,
     ) -> str | None:
-        """Write the tree as one HTML file that needs no network; without a path, return its text.
+        """Write a report as one HTML file that works offline; without a path, return its text.
 
         Parameters are those of ``maptree.write_report``.
 
@@ -297,7 +298,7 @@ class Presentation:
         save_model(self, path)  # type: ignore[arg-type]
 
     def _repr_html_inner(self) -> str:
-        """Return the tree as a picture; before ``fit`` what scikit-learn shows."""
+        """Return the tree as a picture; before ``fit``, what scikit-learn shows."""
         if not hasattr(self, "fitted_"):
             html: str = super()._repr_html_inner()  # type: ignore[misc]
             return html
@@ -306,7 +307,7 @@ class Presentation:
         return notebook_html(self.fitted_, type(self).__name__)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        """Return HTML for notebooks, and text for whatever does not show that."""
+        """Return HTML for notebooks, and text for frontends without HTML."""
         bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
         if hasattr(self, "fitted_") and "text/html" in bundle:
             from maptree.pictures.report.notebook import notebook_text

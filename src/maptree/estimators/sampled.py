@@ -39,9 +39,9 @@ class SampledTreeClassifier(TreeClassifier, Generic[Samples]):
 
     @abstractmethod
     def _sampler(self) -> Callable[[Reading, int], Callable[..., Samples]]:
-        """Validate the sampler's own parameters; return what makes the core's function of them.
+        """Validate the sampler's own parameters; return a factory for the core's function.
 
-        That is called with what was read and with a seed.
+        The factory is called with what was read and a seed.
         """
 
     @abstractmethod
@@ -58,25 +58,25 @@ class SampledTreeClassifier(TreeClassifier, Generic[Samples]):
         Parameters
         ----------
         X : array, data frame or ParquetTable of shape (rows, columns)
-            Numbers, booleans, text, categories, dates, times, durations; missing values are
-            taken as such. With ``encoder=None`` only 0 and 1.
+            Numbers, booleans, text, categories, dates, times, durations, and missing values. With
+            ``encoder=None`` only 0 and 1.
         y : array of shape (rows,)
-            Labels of any one type that can be sorted.
+            Labels, all of one type that can be sorted.
         sample_weight : array of shape (rows,), optional
             Whole numbers of at least 0: a weight of w means w copies of the row.
 
         Returns
         -------
         self
-            Ctrl-C while trees are drawn keeps what there is. Before it, while the table is read,
-            it raises KeyboardInterrupt. If ``fit`` raises, the estimator is as it was.
+            Ctrl-C while trees are drawn keeps the trees so far. Before that, while the table is
+            read, it raises KeyboardInterrupt. If ``fit`` raises, the estimator is unchanged.
         """
         started = time.perf_counter()
         self._check_parameters()
         seconds = time_limit(self.time_limit, without="for none")
         threads = n_threads(self.n_jobs)
         sampler = self._sampler()
-        # Half of the time at most: the rest is for packing and for drawing.
+        # At most half of the time: the rest is for packing and for sampling.
         reading = self._read(X, y, sample_weight, deadline=started + seconds / 2)
         run = run_sampler(
             reading.problem,
@@ -108,7 +108,7 @@ class SampledTreeClassifier(TreeClassifier, Generic[Samples]):
         self._warn_of_columns(reading.schema)
         if samples.status == "interrupted" and not run.stopped_by_callback:
             warnings.warn(
-                "Sampling was interrupted. What was drawn until then was kept: "
+                "Sampling was interrupted. The trees drawn so far were kept: "
                 f"{len(self.trees_):,} distinct trees, the best with log posterior "
                 f"{self.log_posterior_:.4f}.",
                 InterruptedWarning,
@@ -140,7 +140,7 @@ class SampledTreeClassifier(TreeClassifier, Generic[Samples]):
     def posterior_summary(
         self, feature_names: Sequence[str] | None = None, n_trees: int = 10
     ) -> PosteriorSummary:
-        """Return how often trees split on each column, how large they are, and the heaviest.
+        """Return how often trees split on each column, their sizes, and those of largest weight.
 
         ``feature_names`` names the columns if the table did not; ``n_trees`` trees are listed.
         """
@@ -154,8 +154,8 @@ class SampledTreeClassifier(TreeClassifier, Generic[Samples]):
     def save(self, path: str | PathLike[str]) -> NoReturn:
         """Raise TypeError: a model file holds one tree. Use pickle."""
         raise TypeError(
-            f"{type(self).__name__} cannot be saved as a model file, which holds the one tree of a "
-            "MAPTreeClassifier: use pickle for others."
+            f"{type(self).__name__} cannot be saved as a model file, which holds the single tree "
+            "of a MAPTreeClassifier: use pickle."
         )
 
 

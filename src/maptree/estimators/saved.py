@@ -17,10 +17,10 @@ from maptree.model_file.writing import write_model
 def save_model(classifier: MAPTreeClassifier, path: str | PathLike[str]) -> None:
     """Write a fitted classifier as JSON; ``load_model`` reads it back exactly.
 
-    The file takes its place only when it is written whole and has been read back. All that was
-    fitted is in it and all parameters, but for ``callback`` and a ``random_state`` that is no
-    whole number. It holds no code, and no rows of the training table: names of columns,
-    thresholds, categories, and counts.
+    The file appears under its name only after it was written completely and read back. It holds
+    the fitted tree and all parameters, except ``callback`` and a ``random_state`` that is not a
+    whole number. It contains no code and no rows of the training table, but names of columns,
+    thresholds, categories and counts.
 
     >>> import tempfile, pathlib
     >>> from maptree import MAPTreeClassifier, load_model, save_model
@@ -36,15 +36,15 @@ def save_model(classifier: MAPTreeClassifier, path: str | PathLike[str]) -> None
     """
     if not isinstance(classifier, MAPTreeClassifier):
         raise TypeError(
-            f"{type(classifier).__name__} cannot be saved as a model file, which holds the one "
-            "tree of a MAPTreeClassifier: use pickle for others."
+            f"{type(classifier).__name__} cannot be saved as a model file, which holds the single "
+            "tree of a MAPTreeClassifier: use pickle."
         )
     check_is_fitted(classifier)
     write_model(stored(classifier), path)
 
 
 def stored(classifier: MAPTreeClassifier) -> StoredModel:
-    """Return what a file holds of a fitted classifier."""
+    """Return the part of a fitted classifier that a file holds."""
     encoder = classifier.encoder_
     given = classifier.get_params(deep=False)
     parameters = {name: _limits(given[name]) for name in PARAMETERS}
@@ -52,16 +52,16 @@ def stored(classifier: MAPTreeClassifier) -> StoredModel:
 
 
 def _limits(value: Any) -> Any:
-    """Return the parameters of an encoder; other values as they are."""
+    """Return the parameters of an encoder; other values unchanged."""
     return value.get_params() if isinstance(value, BinaryEncoder) else value
 
 
 def load_model(path: str | PathLike[str]) -> MAPTreeClassifier:
     """Return the fitted classifier that ``save_model`` wrote.
 
-    It predicts, explains and certifies exactly as the one that was saved. Nothing in the file is
-    executed, so a file of unknown origin can do no harm. OSError says that a file cannot be read,
-    ValueError what is wrong in it and where.
+    Its predictions, rules and certificate are exactly those of the saved one. Nothing in the file
+    is executed, so a file from an unknown source is safe to load. An OSError says why a file cannot
+    be read, a ValueError what is wrong in it and where.
     """
     return restored(read_model(path))
 

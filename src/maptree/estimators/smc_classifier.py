@@ -22,13 +22,13 @@ from maptree.trees.forest import WeightedTrees
 
 
 class SMCTreeClassifier(SampledTreeClassifier[_core.SmcSamples]):
-    r"""Decision trees drawn from their posterior by a particle filter; averaged predictions.
+    r"""Decision trees drawn from their posterior by a particle filter, with averaged predictions.
 
     The posterior is that of ``MAPTreeClassifier``. The filter is that of Lakshminarayanan, Roy and
     Teh, "Top-down particle filtering for Bayesian decision trees", ICML 2013: particles grow from
     the root, node by node, each weighted by how well it explains the labels; when few of them
-    carry the weight, they are drawn anew. It needs no burn-in, and estimates the evidence, the
-    probability of the labels under all trees together.
+    carry most of the weight, they are resampled. It needs no burn-in, and it estimates the
+    evidence: the probability of the labels, averaged over the prior on trees.
 
     Parameters
     ----------
@@ -37,43 +37,44 @@ class SMCTreeClassifier(SampledTreeClassifier[_core.SmcSamples]):
     rho : float or array of one per class, default=None
         Pseudo-counts of each class in a leaf, above 0; None is 5 / number of classes.
     n_particles : int, default=1000
-        Particles of each island.
+        Particles per island.
     n_islands : int, default=1
-        Independent filters. Their trees are weighted by their evidence; from several follows a
+        Independent filters. Their trees are weighted by their evidence; several islands give a
         standard error of the evidence.
     proposal : "optimal" or "prior", default="optimal"
-        How a node's split is drawn: by prior times likelihood of the next step, or by the prior.
+        How a node's split is drawn: from prior times likelihood of the next step, or from the
+        prior.
     growth : "node" or "level", default="node"
-        Decide one node of each particle at a step, or all of a level.
+        Decide one node of each particle per step, or all nodes of a level.
     resampling : "systematic" or "multinomial", default="systematic"
-        How particles are drawn anew.
+        How particles are resampled.
     ess_threshold : float, default=0.5
-        They are when the effective number of particles falls below this share of them; 0 to 1.
+        Resample when the effective number of particles falls below this fraction of them; 0 to 1.
     time_limit : float or None, default=None
-        Seconds for all of ``fit``. Nodes that are not decided by then become leaves, and the
-        weights are as they are: a rough picture only. Particles are put together at the end, so
-        that hundreds of thousands of them overrun the limit.
+        Seconds for all of ``fit``. Nodes that are undecided by then become leaves and the weights
+        stay as they are, so the result is only a rough approximation. Particles are merged at the
+        end, so hundreds of thousands of them overrun the limit.
     encoder : "auto", BinaryEncoder or None, default="auto"
         How columns become binary tests, as in ``MAPTreeClassifier``.
     n_jobs : int or None, default=None
-        Threads, which share the islands: None is one (or what a joblib context says), -1 all
+        Threads, which share the islands: None is one (or what a joblib context sets), -1 all
         cores. Results do not depend on it.
     random_state : int, RandomState or None, default=None
-        Seeds the islands; an int gives the same particles every time.
+        Seed of the islands; an int gives the same particles every time.
     verbose : int, default=0
-        1 shows a line of progress on stderr.
+        1 shows a progress line on stderr.
     callback : callable or None, default=None
         Called with a ``SamplerProgress`` about 20 times a second; a true return value stops the
-        filters and keeps what there is. An exception in it ends ``fit``.
+        filters and keeps the particles so far. An exception in it ends ``fit``.
 
     Attributes
     ----------
     classes_ : array (K,)
         The distinct labels, sorted.
     trees_ : sequence of Tree
-        The distinct trees of the particles, the heaviest first.
+        The distinct trees of the particles, in order of decreasing weight.
     weights_ : float64 array (trees,)
-        The weight of each of them, over all islands; they sum to 1.
+        The weight of each tree, over all islands; they sum to 1.
     tree_log_posteriors_ : float64 array (trees,)
         Unnormalised log P(tree, labels | table) of each of them.
     tree_ : Tree
@@ -81,17 +82,17 @@ class SMCTreeClassifier(SampledTreeClassifier[_core.SmcSamples]):
     log_posterior_ : float
         Its log posterior.
     trace_ : structured array
-        seconds, steps, log_posterior: each better tree, when and after how many decided nodes it
-        was met; and the end.
+        seconds, steps, log_posterior: for each better tree, when and after how many decided nodes
+        it was found; and for the end.
     log_evidence_ : float
-        The logarithm of the estimate of P(labels | table): the mean of the islands' estimates,
-        each of which is unbiased.
+        The logarithm of the estimate of P(labels | table), which is the mean of the islands'
+        estimates. Each of these is unbiased.
     log_evidence_error_ : float
         Its standard error from the differences between islands; NaN if there is only one.
     log_evidences_ : float64 array (n_islands,)
-        The logarithm of each island's estimate; NaN for one that a time limit left no time for.
+        The logarithm of each island's estimate; NaN for islands that a time limit left no time for.
     resamplings_ : int64 array (n_islands,)
-        How often each island drew its particles anew.
+        How often each island resampled its particles.
     status_ : str
         ``complete``, ``time_limit`` or ``interrupted``.
     feature_importances_ : float64 array (n_features_in_,)
@@ -180,13 +181,13 @@ class SMCTreeClassifier(SampledTreeClassifier[_core.SmcSamples]):
 def mean_evidence(log_evidences: NDArray[np.float64]) -> tuple[float, float]:
     """Return the logarithm of the mean of estimates, and its standard error.
 
-    The error of the mean, divided by the mean: what it is on the scale of logarithms as long as
-    it is small.
+    The error on the logarithmic scale is the error of the mean divided by the mean, as long as it
+    is small.
 
     >>> [round(value, 4) for value in mean_evidence(np.log([0.9, 1.0, 1.1]))]
     [0.0, 0.0577]
     """
-    log_evidences = log_evidences[~np.isnan(log_evidences)]  # of islands that were begun
+    log_evidences = log_evidences[~np.isnan(log_evidences)]  # of islands that were started
     n = len(log_evidences)
     log_mean = float(logsumexp(log_evidences) - math.log(n))
     if n == 1:

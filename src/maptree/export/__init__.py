@@ -1,4 +1,4 @@
-"""A fitted tree in other languages and tools, each one file over one neutral form.
+"""A fitted tree in other languages and tools: one file per target, over one neutral form.
 
 ``plain_tree`` is that form: columns, tests, leaves and classes as plain Python values, without the
 encoder or numpy. ``decision_list`` flattens it, so that deep trees do not become deeply nested

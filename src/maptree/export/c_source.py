@@ -10,7 +10,7 @@ from maptree.export.plain_tree import PlainTree, short
 from maptree.schema.columns import Column, Test
 from maptree.trees.fitted import FittedTree
 
-# The longest string literal that every C99 compiler has to take.
+# The longest string literal that every C99 compiler must accept.
 _LONGEST = 4000
 _TYPES = {"float": "double ", "whole": "int64_t ", "text": "const char *"}
 _MISSING = {"float": "NaN", "whole": "INT64_MIN", "text": "NULL"}
@@ -20,7 +20,9 @@ def write_c(fitted: FittedTree, prefix: str = "maptree") -> str:
     """Return a C file: a struct for a row, and functions for its leaf, class, probabilities."""
     tree = PlainTree.of(fitted)
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,30}", prefix) or c_names([prefix]) != [prefix]:
-        raise ValueError(f"prefix={prefix!r} is no C identifier of up to 31 characters.")
+        raise ValueError(
+            f"prefix={prefix!r} is not a C identifier of at most 31 characters: pass another."
+        )
     inputs = {given.column: given for given in encoded_inputs(tree, "C")}
     rules = "\n".join(_rule(tree, rule, inputs) for rule in decision_list(tree))
     fields = "\n".join(_field(tree.columns[i.column], i) for i in inputs.values())
@@ -33,7 +35,7 @@ def write_c(fitted: FittedTree, prefix: str = "maptree") -> str:
     nodes = ", ".join(str(leaf.number) for leaf in tree.leaves)
     unused = "" if inputs else "  (void)row;\n"
     return f"""\
-/* A decision tree as standalone C99. Fill a row, and call {prefix}_predict_proba. */
+/* A decision tree as standalone C99. Fill in a row and call {prefix}_predict_proba. */
 #include <float.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -55,7 +57,7 @@ static const double {prefix}_probabilities[{len(tree.leaves)}][{n_classes}] = {{
 static const int {prefix}_classes[{len(tree.leaves)}] = {{{best}}};
 static const int {prefix}_nodes[{len(tree.leaves)}] = {{{nodes}}};
 
-/* The first line that holds decides. */
+/* The first true condition decides. */
 static int {prefix}_find(const {prefix}_row *row) {{
 {unused}{rules}
 }}
@@ -65,7 +67,7 @@ int {prefix}_leaf(const {prefix}_row *row) {{
   return {prefix}_nodes[{prefix}_find(row)];
 }}
 
-/* The most probable class: a position in {prefix}_labels. */
+/* The most probable class: an index into {prefix}_labels. */
 int {prefix}_predict(const {prefix}_row *row) {{
   return {prefix}_classes[{prefix}_find(row)];
 }}
@@ -88,11 +90,11 @@ def _rule(tree: PlainTree, rule: Rule, inputs: dict[int, Input]) -> str:
     returned = f"return {position[rule.leaf]};"
     if not rule.answers:
         return f"  {returned}"
-    said = []
+    parts = []
     for answer in rule.answers:
         condition = _condition(tree.columns[answer.column], answer.test, inputs[answer.column])
-        said.append(condition if answer.yes else f"!({condition})")
-    conditions = said[0] if len(said) == 1 else " && ".join(f"({c})" for c in said)
+        parts.append(condition if answer.yes else f"!({condition})")
+    conditions = parts[0] if len(parts) == 1 else " && ".join(f"({c})" for c in parts)
     return f"  if ({conditions}) {returned}"
 
 
@@ -119,12 +121,12 @@ def _condition(column: Column, test: Test, given: Input) -> str:
 
 
 def c_int(value: int) -> str:
-    """Write a 64-bit whole number; the least has no literal of its own."""
+    """Write a 64-bit integer; the smallest has no literal of its own."""
     return "INT64_MIN" if value == -(2**63) else f"INT64_C({value})"
 
 
 def c_text(text: str) -> str:
-    r"""Write a text as a C string in UTF-8.
+    r"""Write text as a C string in UTF-8.
 
     >>> print(c_text('say "no"??/ \n é'))
     "say \"no\"\?\?/ \012 \303\251"
@@ -135,8 +137,8 @@ def c_text(text: str) -> str:
         encoded = b"\0"
     if b"\0" in encoded:
         raise ValueError(
-            f"The text {short(text)!r} has a character that C strings have no place for (NUL, or "
-            "half of a surrogate pair): replace it before fit."
+            f"The text {short(text)!r} has a character that C strings cannot hold (NUL, or half of "
+            "a surrogate pair): replace it before fit."
         )
     if len(encoded) > _LONGEST:  # as an array, which has no such limit
         return f"(const char[]){{{', '.join(map(_c_char, encoded))}, 0}}"

@@ -1,4 +1,4 @@
-"""A tree as a flat list of rules, of which the first that holds decides."""
+"""A tree as a flat list of rules; the first rule that is true decides."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from maptree.schema.columns import Test
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer to a test of a column that a rule asks for."""
+    """The answer that a rule requires to a test of a column."""
 
     column: int
     test: Test
@@ -19,20 +19,20 @@ class Answer:
 
 @dataclass(frozen=True)
 class Rule:
-    """If all answers are as said, the row ends in this leaf. The last rule has no conditions."""
+    """If all answers match, the row ends in this leaf. The last rule has no conditions."""
 
     answers: tuple[Answer, ...]
     leaf: int
 
 
 def decision_list(tree: PlainTree) -> list[Rule]:
-    """Return the leaves as rules of which the first that holds decides.
+    """Return the leaves as rules; the first rule that is true decides.
 
     Nested conditions would break parsers at some depth, and a full path for every leaf grows with
-    the square of it. Here the smaller side of a node comes first (of equals the yes side), and only
-    leaves on that side have the node's answer among their conditions: a row that comes to a
-    leaf of the other side, and is on the path to the node, has been refused by every leaf of the
-    first side. A leaf thus has at most log2(leaves) conditions.
+    the square of the depth. Here the smaller side of a node comes first (the true side on ties),
+    and only leaves on that side have the node's test among their conditions: a row that gets as far
+    as a leaf of the other side, and is on the path to the node, was rejected by every leaf of the
+    first side. So a leaf has at most log2(leaves) conditions.
 
     >>> from maptree import MAPTreeClassifier
     >>> X, y = [[40], [50], [70]] * 9, ["a", "b", "c"] * 9

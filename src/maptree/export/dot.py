@@ -1,4 +1,4 @@
-"""A tree in the language of Graphviz."""
+"""A tree in Graphviz's language."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def write_dot(fitted: FittedTree) -> str:
 
 
 def dot_text(text: str) -> str:
-    r"""Write a text inside the quotes of a label, where entities such as &amp; are read, too.
+    r"""Escape text for a quoted label, where entities such as &amp; are read, too.
 
     >>> print(dot_text('a "b" \\N &lt;'))
     a \"b\" \\N &amp;lt;

@@ -1,8 +1,8 @@
-"""What a column's values are in targets that have only floats, whole numbers and text: C, ONNX.
+"""How a column's values are passed in targets with only floats, integers and strings: C, ONNX.
 
 - float: a double; NaN where a value is missing. Booleans are 0 and 1.
-- whole: a 64-bit whole number; the least one where a value is missing (numpy's NaT is that, too).
-  Dates are days since 1970-01-01, other times nanoseconds, as ``Column`` says.
+- whole: a 64-bit integer; the smallest where a value is missing (like numpy's NaT). Dates are days
+  since 1970-01-01, other times nanoseconds, as in ``Column``.
 - text: UTF-8.
 """
 
@@ -48,7 +48,7 @@ InputType = Literal["float", "whole", "text"]
 
 @dataclass(frozen=True)
 class Input:
-    """A column that the tree asks about: its C identifier and type."""
+    """A column that the tree tests: its C identifier and type."""
 
     column: int
     name: str
@@ -64,15 +64,15 @@ class Input:
             bound = floor_to(_INT64, value) if test.asks == "at most" else value
             if bound is None:
                 raise ValueError(
-                    f"Column {column.name!r} is compared with {value} {self.unit}, which is beyond "
-                    f"64 bits, and {target} has no more."
+                    f"Column {column.name!r} is compared with {value} {self.unit}, which does not "
+                    f"fit into the 64 bits of {target}: scale the column before fit."
                 )
             return int(bound)
         return nearest_float(column, value, target)
 
 
 def encoded_inputs(tree: PlainTree, target: str, taken: Sequence[str] = ()) -> list[Input]:
-    """Return the inputs for the columns that the tree asks about; none has a name in ``taken``."""
+    """Return the inputs for the columns that the tree tests; no name is in ``taken``."""
     names = c_names([tree.columns[column].name for column in tree.used], taken)
     return [
         Input(column, name, *_type(tree.columns[column], tree.asked(column), target))
@@ -91,39 +91,39 @@ def _type(column: Column, tests: list[Test], target: str) -> tuple[InputType, st
         texts = {isinstance(category, str) for category in column.categories}
         if len(texts) > 1:
             raise ValueError(
-                f"Column {column.name!r} has text and numbers for categories, which {target} has "
-                "no type for: convert them to text before fit."
+                f"Column {column.name!r} has both text and numbers as categories, for which "
+                f"{target} has no type: convert them to text before fit."
             )
         if texts == {True}:
             return "text", "text"
         if kind == "ordered":
             raise ValueError(
-                f"Column {column.name!r} has ordered categories that are numbers, which {target} "
-                "has no type for: convert them to text before fit, or to plain numbers."
+                f"Column {column.name!r} has numbers as ordered categories, for which {target} has "
+                "no type: convert them to text or to plain numbers before fit."
             )
         return _number_type(column, values, target)
     if kind == "boolean":
         return "float", "1 or 0"
-    # Constants and identifiers, which are only asked whether they are missing.
+    # Constants and identifiers, which are only tested for missing values.
     dtype = column.dtype.lower()
     if any(name in dtype for name in _TIMES):
-        return "whole", "any number but the least"
+        return "whole", "any number but the smallest"
     if kind == "constant" and any(name in dtype for name in _NUMERIC):
         return "float", "any number"
     return "text", "any text"
 
 
 def _number_type(column: Column, values: list[Any], target: str) -> tuple[InputType, str]:
-    """Take floats for numbers, unless they are compared with whole numbers beyond those."""
+    """Use floats for numbers, unless they are compared with whole numbers too large for floats."""
     whole = [v for v in values if isinstance(v, int) and abs(v) >= _FLOATS]
     if not whole:
         return "float", "number"
     others = [v for v in values if not isinstance(v, int) and v != math.floor(v)]
     if others or max(map(abs, whole)) >= 2**63:
         raise ValueError(
-            f"Column {column.name!r} is compared with {max(whole, key=abs)}, which is beyond the "
-            f"numbers that {target} compares exactly"
-            f"{f' beside {others[0]}' if others else ''}: scale the column before fit."
+            f"Column {column.name!r} is compared with {max(whole, key=abs)}"
+            f"{f' as well as with {others[0]}' if others else ''}, which {target} cannot compare "
+            "exactly: scale the column before fit."
         )
     return "whole", "whole number"
 
@@ -137,9 +137,7 @@ _UNITS = {
 
 
 def c_names(names: Sequence[str], taken: Sequence[str] = ()) -> list[str]:
-    """Return an identifier for each name; no two are the same, not even in another case.
-
-    Nor is one among those ``taken``.
+    """Return an identifier for each name; all differ by more than case, also from ``taken``.
 
     >>> c_names(["age", "Größe (cm)", "int", "2nd", "", "age", "_x"])
     ['age', 'Grosse_cm', 'int_', 'x2nd', 'x', 'age_2', 'x_x']

@@ -14,9 +14,9 @@ from maptree.trees.fitted import FittedTree
 
 _SAFE = 2**53 - 1
 
-# Equal times of ISO 8601 differ as texts, so they are brought to one form, and compared with "<".
+# Equal ISO 8601 times can differ as text, so they are brought to one form and compared with "<".
 _TIME_FUNCTION = """
-// ISO 8601 text in the form that is compared; a Date only where the column has a time zone.
+// ISO 8601 text in the form used for comparison; a Date only if the column has a time zone.
 function time(value, zoned) {
   if (isMissing(value)) return undefined;
   if (value instanceof Date && zoned) value = value.toISOString();
@@ -62,7 +62,7 @@ function atMost(value, bound) {{
   return !isMissing(value) && value <= bound;
 }}
 {_TIME_FUNCTION if times else ""}
-// The number of the leaf's node in the tree. The first line that holds decides.
+// The number of the leaf's node in the tree. The first true condition decides.
 export function leaf(row) {{
 {rules}
 }}
@@ -82,14 +82,14 @@ export function predictProba(row) {{
 def _rule(tree: PlainTree, rule: Rule) -> str:
     if not rule.answers:
         return f"  return {rule.leaf};"
-    said = []
+    conditions = []
     for answer in rule.answers:
         condition = _condition(tree.columns[answer.column], answer.test)
         negated = (
             f"!{condition}" if condition.startswith(("atMost", "isMiss")) else f"!({condition})"
         )
-        said.append(condition if answer.yes else negated)
-    return f"  if ({' && '.join(said)}) return {rule.leaf};"
+        conditions.append(condition if answer.yes else negated)
+    return f"  if ({' && '.join(conditions)}) return {rule.leaf};"
 
 
 def _condition(column: Column, test: Test) -> str:
@@ -131,7 +131,7 @@ def js_value(value: Any) -> str:
 
 
 def js_text(text: str) -> str:
-    r"""Write a text as a string that is also safe inside a script element of a page.
+    r"""Write text as a string that is also safe inside an HTML script element.
 
     >>> print(js_text('</script> "é" \u2028'))
     "\u003c/script> \"\u00e9\" \u2028"

@@ -1,4 +1,4 @@
-"""A tree in LaTeX, drawn by the package forest."""
+"""A tree in LaTeX, drawn with the package forest."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _ESCAPES = {
     "|": r"\textbar{}",
     '"': r"\textquotedbl{}",
     "`": r"\textasciigrave{}",
-    "-": "{-}",  # or two of them would be a dash
+    "-": "{-}",  # otherwise two of them would become a dash
     "…": r"\dots{}",
 }
-# A page as large as the tree, with nothing but base LaTeX and forest.
+# A page as large as the tree; needs only base LaTeX and forest.
 _DOCUMENT = r"""\documentclass{article}
 \usepackage[T1]{fontenc}
 \usepackage{forest}
@@ -53,7 +53,7 @@ def write_latex(fitted: FittedTree, document: bool = False) -> str:
         "  yes/.style={edge label={node[midway, left, font=\\scriptsize]{yes}}},",
         "  no/.style={edge label={node[midway, right, font=\\scriptsize]{#1}}}",
     ]
-    # Nodes to open, and brackets to close: recursion would end at some depth.
+    # Nodes to open and brackets to close: recursion would fail at some depth.
     stack: list[tuple[int, str] | str] = [(0, "")]
     while stack:
         item = stack.pop()
@@ -78,7 +78,7 @@ def write_latex(fitted: FittedTree, document: bool = False) -> str:
 
 
 def latex_text(text: str) -> str:
-    r"""Write a text so that LaTeX shows it.
+    r"""Escape text so that LaTeX prints it as it is.
 
     >>> print(latex_text("50% of A_1 <= 3"))
     50\% of A\_1 \textless{}= 3

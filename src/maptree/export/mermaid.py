@@ -1,4 +1,4 @@
-"""A tree in the language of Mermaid, which many pages of documentation draw."""
+"""A tree in Mermaid's language, which many documentation sites render."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def write_mermaid(fitted: FittedTree) -> str:
 
 
 def mermaid_text(text: str) -> str:
-    """Write a text inside the quotes of a label: all but letters and digits by number.
+    """Escape text for a quoted label: everything but letters and digits becomes a number.
 
     >>> mermaid_text('age <= 45.5 "é"')
     'age #60;#61; 45#46;5 #34;é#34;'

@@ -1,8 +1,8 @@
 """A tree as an ONNX graph of exact comparisons.
 
-ONNX has an operator for trees, but its probabilities are 32-bit floats, and in most versions its
-thresholds as well. So the graph compares in doubles and 64-bit whole numbers, takes the first rule
-that holds, and looks its probabilities up.
+ONNX has an operator for trees, but its probabilities are 32-bit floats, and so are its thresholds
+in most versions. So the graph compares doubles and 64-bit integers, takes the first rule that is
+true, and looks up its probabilities.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from maptree.trees.fitted import FittedTree
 
 # Opset 16 has the comparisons that are needed; version 2 of the ML operators the label encoder.
 _OPSET, _ML_OPSET, _IR_VERSION = 16, 2, 8
-_OUTPUTS = ("label", "probabilities", "leaf")  # an input may not be called the same
-_UNKNOWN = 2**31  # the number of a text that is no category
-_MISSING = -1  # and of a missing one
+_OUTPUTS = ("label", "probabilities", "leaf")  # no input may have one of these names
+_UNKNOWN = 2**31  # the code of a string that is not a category
+_MISSING = -1  # the code of a missing value
 
 
 def write_onnx(fitted: FittedTree, missing_text: str = "") -> Any:
@@ -31,7 +31,7 @@ def write_onnx(fitted: FittedTree, missing_text: str = "") -> Any:
     try:
         import onnx
     except ImportError:
-        raise ImportError("to_onnx needs the package onnx: pip install onnx") from None
+        raise ImportError("to_onnx needs the package onnx: pip install onnx.") from None
     tree = PlainTree.of(fitted)
     graph = _Graph(onnx, tree, missing_text)
     graph.build()
@@ -86,7 +86,7 @@ class _Graph:
         self.add("Gather", self.constant(numbers), found, output="leaf", axis=0)
 
     def one_for_each_row(self, found: str) -> str:
-        """Give every row its leaf, even in a tree that asks nothing, and make it one dimension."""
+        """Give every row its leaf, even in a tree without tests, as a one-dimensional array."""
         if not self.inputs:
             shape = self.add("Shape", "rows")
             return self.add("Expand", found, shape)
@@ -94,12 +94,12 @@ class _Graph:
         return self.add("Reshape", found, minus_one)
 
     def all_of(self, answers: tuple[Answer, ...]) -> str:
-        said = []
+        conditions = []
         for answer in answers:
             condition = self.condition(answer.column, answer.test)
-            said.append(condition if answer.yes else self.add("Not", condition))
-        both = said[0]
-        for other in said[1:]:
+            conditions.append(condition if answer.yes else self.add("Not", condition))
+        both = conditions[0]
+        for other in conditions[1:]:
             both = self.add("And", both, other)
         return both
 
@@ -142,13 +142,13 @@ class _Graph:
         return self.add("And", known, self.add("LessOrEqual", codes, bound))
 
     def codes_of(self, column: Column, given: Input) -> str:
-        """Return texts as their positions among the categories."""
+        """Return strings as their positions among the categories."""
         if given.column not in self.codes:
             categories = [str(category) for category in column.categories]
             if self.missing_text in categories:
                 raise ValueError(
                     f"missing_text={self.missing_text!r} is a category of column {column.name!r}: "
-                    "pass a text that is none."
+                    "pass text that is not a category."
                 )
             for text in categories:
                 _check_text(text)
@@ -215,6 +215,6 @@ def _check_text(text: str) -> None:
         text.encode()
     except UnicodeEncodeError:
         raise ValueError(
-            f"The text {text!r} is no Unicode (half of a surrogate pair), and ONNX has no place "
-            "for it: replace it before fit."
+            f"The text {text!r} is not valid Unicode (half of a surrogate pair), so ONNX cannot "
+            "hold it: replace it before fit."
         ) from None

@@ -1,4 +1,4 @@
-"""The neutral form that every export starts from: a tree whose tests are about the columns."""
+"""The neutral form that every export starts from: a tree whose tests name their columns."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from maptree.words.tests import TestWords
 
 Label = str | bool | int | float
 
-_LINE = 60  # characters of a line in a picture; longer texts are cut in the middle
+_LINE = 60  # characters per line in a picture; longer text is cut in the middle
 
 
 @dataclass(frozen=True)
 class Node:
-    """A node: the test of an inner node, and what is known of the training rows that reach it.
+    """A node: the test of an inner node, and what is known about the training rows that reach it.
 
-    A missing value answers no to every test but that for missing values; so does a category that
-    was not seen.
+    Every test is false for a missing value, except the test for missing values; so it is for a
+    category that was not seen.
     """
 
     number: int
@@ -37,12 +37,12 @@ class Node:
 
     @property
     def is_leaf(self) -> bool:
-        """Whether nothing is asked here."""
+        """Whether this is a leaf."""
         return self.asks is None
 
     @property
     def prediction(self) -> int:
-        """The most probable class; of equals the first."""
+        """The most probable class; ties go to the first."""
         return self.probabilities.index(max(self.probabilities))
 
     @property
@@ -68,7 +68,7 @@ class PlainTree:
 
     @classmethod
     def of(cls, fitted: FittedTree) -> PlainTree:
-        """Make it of a fitted tree."""
+        """Convert a fitted tree."""
         tree, schema = fitted.tree, fitted.schema
         means = fitted.probabilities.tolist()
         nodes = []
@@ -102,16 +102,16 @@ class PlainTree:
 
     @cached_property
     def used(self) -> list[int]:
-        """The columns that the tree asks about, in their order."""
+        """The columns that the tree tests, in their order."""
         return sorted({node.column for node in self.nodes if not node.is_leaf})
 
     @cached_property
     def words(self) -> TestWords:
-        """What puts the tests into words."""
+        """Puts the tests into words."""
         return TestWords(self.schema)
 
     def asked(self, column: int) -> list[Test]:
-        """Return the tests that the tree asks of a column, without repeats."""
+        """Return the tests of a column that the tree uses, without repeats."""
         tests = [node.asks for node in self.nodes if node.column == column]
         return [test for test in dict.fromkeys(tests) if test is not None]
 
@@ -121,13 +121,13 @@ class PlainTree:
         for column in self.used:
             if names.count(names[column]) > 1:
                 raise ValueError(
-                    f"Two columns are called {short(names[column])!r}, and {target} finds columns "
-                    "by name: pass feature_names that differ."
+                    f"Two columns are called {short(names[column])!r}, but {target} finds columns "
+                    "by name: pass distinct feature_names."
                 )
 
 
 def _plain_label(label: Any) -> Label:
-    """Return a label as a Python value; what is neither text nor a number by its text."""
+    """Return a label as a Python value; anything but text and numbers becomes text."""
     if isinstance(label, (np.bool_, np.integer, np.floating)):
         label = label.item()
     if isinstance(label, (bool, int, float)):
@@ -136,7 +136,7 @@ def _plain_label(label: Any) -> Label:
 
 
 def short(text: str, most: int = 60) -> str:
-    """Cut a text in the middle.
+    """Cut text in the middle.
 
     >>> short("a" * 40 + "b" * 40, 21)
     'aaaaaaaaaa…bbbbbbbbbb'
@@ -156,9 +156,9 @@ def node_lines(tree: PlainTree, node: Node) -> list[str]:
 
 
 def edge_words(tree: PlainTree, node: Node) -> tuple[str, str]:
-    """Return the words on the edges for yes and for no.
+    """Return the labels of the two edges, for yes and for no.
 
-    Where values were missing in training, the edge that they take says so.
+    If values were missing in training, the edge that they take says so.
     """
     asked = node.asks is not None and node.asks.asks == "missing"
     missing = tree.columns[node.column].has_missing and not asked

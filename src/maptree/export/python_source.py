@@ -1,4 +1,4 @@
-"""A tree as a Python module that needs the standard library only."""
+"""A tree as a Python module that needs only the standard library."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _moment(value):
         return datetime.datetime.combine(value, datetime.time())
     return value
 '''
-# Those after the first use it.
+# The later functions use the first.
 _FUNCTIONS = {
     "_missing(": _MISSING_FUNCTION,
     "_at_most(": _AT_MOST_FUNCTION,
@@ -85,7 +85,7 @@ _CLASSES = {{{best}}}
 {functions}
 
 def leaf(row):
-    """Return the number of the leaf's node in the tree. The first line that holds decides."""
+    """Return the number of the leaf's node in the tree. The first true condition decides."""
 {rules}
 
 
@@ -103,11 +103,11 @@ def predict_proba(row):
 def _rule(tree: PlainTree, rule: Rule) -> str:
     if not rule.answers:
         return f"    return {rule.leaf}"
-    said = []
+    conditions = []
     for answer in rule.answers:
         condition = _condition(tree.columns[answer.column], answer.test)
-        said.append(condition if answer.yes else f"not {condition}")
-    return f"    if {' and '.join(said)}:\n        return {rule.leaf}"
+        conditions.append(condition if answer.yes else f"not {condition}")
+    return f"    if {' and '.join(conditions)}:\n        return {rule.leaf}"
 
 
 def _condition(column: Column, test: Test) -> str:
@@ -129,7 +129,7 @@ def _condition(column: Column, test: Test) -> str:
 
 
 def _constant(value: Any) -> str:
-    """Write a number or text, in ASCII, so that reading it gives the same."""
+    """Write a number or text in ASCII, so that it reads back the same."""
     if isinstance(value, float) and math.isinf(value):
         return 'float("inf")' if value > 0 else 'float("-inf")'
     return ascii(value)
@@ -151,5 +151,6 @@ def _time(column: Column, threshold: Any) -> str:
         return repr(timedelta(microseconds=micro))
     except OverflowError:
         raise ValueError(
-            f"Column {column.name!r} is compared with a duration beyond Python's."
+            f"Column {column.name!r} is compared with a duration too long for Python's timedelta: "
+            "convert the column to numbers before fit."
         ) from None

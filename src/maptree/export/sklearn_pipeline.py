@@ -1,4 +1,4 @@
-"""A tree as scikit-learn's own, over the answers to the tests."""
+"""A tree as a scikit-learn tree over the answers to the tests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from maptree.encoding.encoder import BinaryEncoder
 from maptree.trees.fitted import FittedTree
 from maptree.trees.tree import Tree
 
-# A test is a column of 0 and 1; at most this is 0, and the left child.
+# A test is a column of 0 and 1; values up to this are 0 and go to the left child.
 _HALF = 0.5
 
 
@@ -21,8 +21,8 @@ def make_pipeline(fitted: FittedTree) -> Pipeline:
     classes, n_tests = fitted.classes, len(fitted.schema.tests)
     if n_tests == 0:
         raise ValueError(
-            "The table gave no tests, and scikit-learn has no trees without columns: there is "
-            "nothing to export but the class probabilities, which are the same for every row."
+            "The table has no tests, and scikit-learn has no trees without columns. The class "
+            "probabilities are the same for every row: take them from predict_proba."
         )
     encoder = BinaryEncoder.of_schema(fitted.schema)
     model = DecisionTreeClassifier()

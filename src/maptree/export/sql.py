@@ -41,10 +41,10 @@ def write_sql(
 
 
 def output_names(tree: PlainTree, keep: Sequence[str] = ()) -> list[str]:
-    """Return the names of the columns that are added: leaf, prediction, and one for each class.
+    """Return the names of the added columns: leaf, prediction, and one per class.
 
-    A class has its label in the name, unless labels are long or differ only in case; then its
-    number. Where the model or ``keep`` has such a column, all get a prefix.
+    A class is named by its label, or by its number if labels are long or differ only in case. If
+    the model or ``keep`` has a column of such a name, all added columns get a prefix.
     """
     by_label = [f"proba_{label}" for label in tree.labels]
     usable = len({name.casefold() for name in by_label}) == len(by_label) and all(
@@ -63,16 +63,16 @@ def output_names(tree: PlainTree, keep: Sequence[str] = ()) -> list[str]:
 def _case(tree: PlainTree, rule: Rule, sql: Ansi) -> str:
     if not rule.answers:
         return f"    ELSE {rule.leaf}"
-    said = []
+    conditions = []
     for answer in rule.answers:
         condition = sql.condition(tree.columns[answer.column], answer.test)
         if answer.yes:
-            said.append(condition)
+            conditions.append(condition)
         elif answer.test.asks == "missing":  # which is never NULL
-            said.append(f"NOT {condition}")
+            conditions.append(f"NOT {condition}")
         else:
-            said.append(f"({condition}) IS NOT TRUE")
-    return f"    WHEN {' AND '.join(said)} THEN {rule.leaf}"
+            conditions.append(f"({condition}) IS NOT TRUE")
+    return f"    WHEN {' AND '.join(conditions)} THEN {rule.leaf}"
 
 
 def _leaf_rows(tree: PlainTree, sql: Ansi) -> str:
@@ -85,7 +85,7 @@ def _leaf_rows(tree: PlainTree, sql: Ansi) -> str:
 
 
 def _other_name(name: str, taken: Sequence[str]) -> str:
-    """Return a name that no part of the table's name is mistaken for."""
+    """Return a name that cannot be mistaken for a part of the table's name."""
     while name.casefold() in {part.casefold() for part in taken}:
         name += "_"
     return name
@@ -101,6 +101,6 @@ def _refuse_ambiguous(tree: PlainTree, sql: Ansi) -> None:
         if other != column.name:
             raise ValueError(
                 f"Columns {short(other)!r} and {short(column.name)!r} differ only in case, which "
-                f"{sql.title} does not tell apart: pass feature_names as the columns are called "
+                f"{sql.title} ignores: pass feature_names as the columns are called "
                 "there."
             )

@@ -1,7 +1,7 @@
 """How SQL dialects write values and the tests of columns.
 
-Every condition is true exactly where the answer to the test is yes. Elsewhere it is false or NULL,
-which a CASE takes for no.
+Every condition is true exactly where the test is true. Elsewhere it is false or NULL, which CASE
+treats alike.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from maptree.export.thresholds import MICROSECOND, day_text, iso_end, moment_tex
 from maptree.schema.columns import Column, Test, Threshold
 from maptree.tables.clock import DAY, time_text
 
-_EXACT = 2**53  # whole numbers up to this are floats
+_EXACT = 2**53  # whole numbers up to this are exact as floats
 _FLOAT_TYPES = ("float", "double")
 _COMPARED = ("number", "date", "datetime", "time", "duration")
 
 
 class Ansi:
-    """Standard SQL, as far as it goes: it knows neither NaN nor infinities."""
+    """Standard SQL, which has neither NaN nor infinities."""
 
     title = "standard SQL"
-    folds_case: ClassVar[bool] = False  # names that differ only in case are one column
+    folds_case: ClassVar[bool] = False  # whether names that differ only in case are one column
     name_bytes: ClassVar[int | None] = None  # longer names are cut
     boolean_is_number: ClassVar[bool] = False  # TRUE = 1
 
@@ -35,11 +35,11 @@ class Ansi:
         self._check(name, "name")
         if self.name_bytes is not None and len(name.encode()) > self.name_bytes:
             raise ValueError(
-                f"The name {short(name)!r} has more than {self.name_bytes} bytes, where "
-                f"{self.title} cuts names: pass feature_names as the columns are called there."
+                f"The name {short(name)!r} is longer than {self.name_bytes} bytes, the limit of "
+                f"{self.title}: pass feature_names as the columns are called there."
             )
         if not name:
-            raise ValueError(f"A name is empty, which {self.title} refuses: pass feature_names.")
+            raise ValueError(f"A name is empty, which {self.title} rejects: pass feature_names.")
         doubled = name.replace('"', '""')
         return f'"{doubled}"'
 
@@ -56,8 +56,8 @@ class Ansi:
             usable = False
         if not usable:
             raise ValueError(
-                f"The {what} {short(text)!r} has a character that {self.title} has no place for "
-                "(NUL, or half of a surrogate pair): replace it before fit."
+                f"The {what} {short(text)!r} has a character that {self.title} cannot hold (NUL, "
+                "or half of a surrogate pair): replace it before fit."
             )
 
     def boolean(self, value: bool) -> str:
@@ -65,9 +65,9 @@ class Ansi:
         return "TRUE" if value else "FALSE"
 
     def real(self, value: float) -> str:
-        """Write a float so that the database compares with exactly this one."""
+        """Write a float so that the database compares with exactly this value."""
         if math.isinf(value):
-            raise ValueError(f"{self.title} has no infinity: choose the dialect of a database.")
+            raise ValueError(f"{self.title} has no infinity: pass the dialect of a database.")
         text = repr(value)
         return text if "e" in text else f"{text}e0"
 
@@ -103,7 +103,7 @@ class Ansi:
         if column.kind == "ordered":
             return self.one_of(x, column.categories_at_most(test))
         if column.kind == "boolean" and not column.dtype and not self.boolean_is_number:
-            x = f"CAST({x} AS INTEGER)"  # fitted without an encoder: it may be of either type
+            x = f"CAST({x} AS INTEGER)"  # fitted without an encoder: a boolean or a number
         return self.one_of(x, (test.value,))
 
     def missing(self, column: Column, x: str) -> str:
@@ -111,11 +111,11 @@ class Ansi:
         return f"{x} IS NULL"
 
     def one_of(self, x: str, values: tuple[Any, ...]) -> str:
-        """Write the test for one of some categories."""
+        """Write the test for a category."""
         if len({isinstance(value, str) for value in values}) > 1:
             raise ValueError(
-                f"Column {x.removeprefix('data.')} has text and numbers for categories, which no "
-                "column of a database has: convert them to text before fit."
+                f"Column {x.removeprefix('data.')} has both text and numbers as categories, which "
+                "a database column cannot hold: convert them to text before fit."
             )
         x = self.as_text(x) if isinstance(values[0], str) else x
         listed = ", ".join(self.value(value) for value in values)
@@ -130,7 +130,7 @@ class Ansi:
         if column.kind == "number":
             sign = "<" if threshold == math.inf else "<="
             return f"{x} {sign} {self.number(column, threshold)}"
-        if column.kind == "date":  # all times of a day come before the next
+        if column.kind == "date":  # all times of a day come before the next day
             return f"{x} < DATE {self.text(day_text(column, threshold + 1))}"
         write = {"datetime": self.moment, "time": self.time, "duration": self.duration}
         return f"{x} <= {write[column.kind](column, threshold)}"
@@ -160,13 +160,13 @@ class Ansi:
 
 
 class PostgreSQL(Ansi):
-    """PostgreSQL. NaN is greater than all numbers there, so it is at most no threshold."""
+    """PostgreSQL. NaN is greater than all numbers there, so it is above every threshold."""
 
     title = "PostgreSQL"
     name_bytes = 63
 
     def text(self, text: str) -> str:
-        """Quote a text; with backslashes in a form that no setting changes the meaning of."""
+        """Quote text; text with backslashes in a form that does not depend on settings."""
         quoted = super().text(text)
         return quoted if "\\" not in text else "E" + quoted.replace("\\", "\\\\")
 
@@ -187,25 +187,25 @@ class PostgreSQL(Ansi):
         return f"({x} IS NULL OR {x} = CAST('NaN' AS double precision))"
 
     def as_text(self, x: str) -> str:
-        """Compare bytes: citext, char(n) and some collations take different texts for equal."""
+        """Compare bytes: citext, char(n) and some collations treat different strings as equal."""
         return f'CAST({x} AS text) COLLATE "C"'
 
     def duration(self, column: Column, nanoseconds: int) -> str:
-        """Write a duration; a sign in front of days would not be one of the time after it."""
+        """Write a duration; a sign before the days would not apply to the time after them."""
         sign = "-" if nanoseconds < 0 else ""
         days, rest = divmod(abs(nanoseconds // MICROSECOND), DAY // MICROSECOND)
         return f"INTERVAL '{sign}{days} days {sign}{rest} microseconds'"
 
 
 class DuckDB(Ansi):
-    """DuckDB. NaN is greater than all numbers there, so it is at most no threshold."""
+    """DuckDB. NaN is greater than all numbers there, so it is above every threshold."""
 
     title = "DuckDB"
     folds_case = True
     boolean_is_number = True
 
     def real(self, value: float) -> str:
-        """Write a float with an exponent: without, it would be a decimal number."""
+        """Write a float with an exponent: without one, it would be a decimal number."""
         if math.isinf(value):
             return f"CAST('{'' if value > 0 else '-'}Infinity' AS DOUBLE)"
         return super().real(value)
@@ -215,25 +215,25 @@ class DuckDB(Ansi):
         return f"({x} IS NULL OR isnan({x}))" if _may_be_nan(column) else f"{x} IS NULL"
 
     def moment(self, column: Column, nanoseconds: int) -> str:
-        """Write a point in time, to the nanosecond where microseconds do not do."""
+        """Write a point in time, to the nanosecond if microseconds are not enough."""
         if column.zone is not None or nanoseconds % MICROSECOND == 0:
             return super().moment(column, nanoseconds)
         return f"TIMESTAMP_NS '{moment_text(column, nanoseconds)}'"
 
     def time(self, column: Column, nanoseconds: int) -> str:
-        """Write a time of day without a type: it is read as that of the column, and cut to it.
+        """Write a time of day without a type: it takes the type of the column, and is cut to it.
 
-        TIME and TIME_NS are not compared with each other, and older versions have the first only.
+        TIME and TIME_NS cannot be compared with each other, and older versions have only TIME.
         """
         return f"'{time_text(nanoseconds, seconds=True)}'"
 
     def duration(self, column: Column, nanoseconds: int) -> str:
-        """Write a duration in microseconds, which is what DuckDB counts in."""
+        """Write a duration in microseconds, DuckDB's unit."""
         return f"to_microseconds({nanoseconds // MICROSECOND})"
 
 
 class SQLite(Ansi):
-    """SQLite. It has numbers and text only; dates and times are ISO 8601 text there."""
+    """SQLite. It has only numbers and text; dates and times are ISO 8601 text."""
 
     title = "SQLite"
     folds_case = True
@@ -244,13 +244,13 @@ class SQLite(Ansi):
         return str(int(value))
 
     def real(self, value: float) -> str:
-        """Write a float. SQLite misreads some of many digits, so these are computed."""
+        """Write a float. SQLite misreads some numbers with many digits, so these are computed."""
         if math.isinf(value):
             return "9e999" if value > 0 else "-9e999"
         return exact_quotient(value)
 
     def probability(self, value: float) -> str:
-        """Write a probability to be read: the last bit is not worth a quotient."""
+        """Write a probability in plain digits: the last bit is not worth a quotient."""
         return repr(value)
 
     def decimal(self, column: Column, value: Decimal) -> str:
@@ -274,9 +274,9 @@ class SQLite(Ansi):
 def exact_quotient(value: float) -> str:
     """Write a float as SQL that computes exactly it, in any version of SQLite.
 
-    SQLite's reading of decimals errs in the last bit for some numbers. Up to three decimals are
-    safe, because even a quotient that is rounded twice is right. Otherwise a division of two whole
-    numbers, which is rounded once.
+    SQLite reads some decimals with an error in the last bit. Up to three decimals are safe, because
+    even a quotient that is rounded twice is right. Other numbers are written as a division of two
+    whole numbers, which is rounded once.
 
     >>> exact_quotient(45.5), exact_quotient(0.8125), exact_quotient(1e300 / 3)[:25]
     ('45.5', '(8125 / 10000.0)', '(8966497460329680 * 1.0 *')

@@ -1,8 +1,8 @@
-"""Thresholds in the forms that other languages have for them.
+"""Thresholds as other languages write them.
 
-A threshold of dates is in days, one of times in nanoseconds (see ``Column``). Most languages stop
-at microseconds. No value of such a type lies between a threshold and the microsecond below it, so
-rounding down changes no answer.
+Thresholds of dates are in days, thresholds of times in nanoseconds (see ``Column``). Most languages
+only have microseconds. No value of such a type lies between a threshold and the microsecond below
+it, so rounding down changes no answer.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from maptree.schema.columns import Column, Threshold
 from maptree.tables.clock import DAY, date_text, time_text
 
 MICROSECOND = 1000
-# Decimal numbers of so many digits are different floats if they are different.
+# Different decimal numbers of up to this many digits are different floats.
 _DIGITS = 15
 
 
@@ -45,11 +45,11 @@ def moment_text(column: Column, nanoseconds: int) -> str:
 
 
 def iso_end(column: Column, threshold: Any) -> str:
-    """Return the text such that ``x < text`` is the test, for x an ISO 8601 text.
+    """Return the text for which ``x < text`` is the test, where x is ISO 8601 text.
 
-    Texts may leave out seconds or digits of them, or have a time of day where the column is one
-    of dates, so equal times may differ as texts. But all texts of a time come before those of the
-    next nanosecond, and those of a day before the next day.
+    ISO text may omit seconds or their fraction, or have a time of day in a column of dates, so
+    equal times may differ as text. But every text for a time sorts before those for the next
+    nanosecond, and every text for a day before those for the next day.
 
     >>> iso_end(Column("joined", "date", "date32"), 18690)
     '2021-03-05'
@@ -64,9 +64,9 @@ def iso_end(column: Column, threshold: Any) -> str:
 
 
 def nearest_float(column: Column, threshold: Threshold, target: str) -> float:
-    """Return the float for the threshold of a column of decimal numbers that is passed as floats.
+    """Return a threshold as a float, for a column of decimal numbers that is passed as floats.
 
-    Rounding keeps the order, and tells decimals of up to 15 digits apart: so d <= t and
+    Rounding keeps the order and keeps decimals of up to 15 digits distinct, so d <= t and
     float(d) <= float(t) have the same answer.
 
     >>> from decimal import Decimal
@@ -75,8 +75,8 @@ def nearest_float(column: Column, threshold: Threshold, target: str) -> float:
     """
     if isinstance(threshold, Decimal) and len(threshold.normalize().as_tuple().digits) > _DIGITS:
         raise ValueError(
-            f"Column {column.name!r} is compared with {threshold}: {target} has no decimal "
-            f"numbers, and floats hold {_DIGITS} digits. Convert the column to floats or to whole "
-            "numbers before fit."
+            f"Column {column.name!r} is compared with {threshold}, but {target} has no decimal "
+            f"numbers, and floats hold only {_DIGITS} digits: convert the column to floats or to "
+            "whole numbers before fit."
         )
     return float(threshold)

@@ -1,1 +1,1 @@
-"""Files and JSON, whoever wrote them: whole or not at all, and checked value by value."""
+"""Writing files atomically, and reading untrusted JSON with every value checked."""

@@ -1,4 +1,4 @@
-"""Checks of values that were read from JSON. The ValueError says what is wrong, and where."""
+"""Checks of values read from JSON. The ValueError says what is wrong, and where."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def items(value: object, where: str, length: int | None = None) -> list[Any]:
 
 
 def text(value: object, where: str) -> str:
-    """Return a text."""
+    """Return a string."""
     if not isinstance(value, str):
         raise ValueError(f"{where} is {show(value)}: it must be text.")
     return value
@@ -72,7 +72,7 @@ def number(value: object, where: str, least: float = -math.inf, most: float = ma
 
 
 def number_or_infinity(value: object, where: str) -> float:
-    """Return a number; infinities are written as text, as by ``write_number``."""
+    """Return a number; infinities are text, as ``write_number`` writes them."""
     if isinstance(value, str) and value in ("inf", "-inf"):
         return float(value)
     return number(value, where)

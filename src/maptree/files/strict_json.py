@@ -1,7 +1,7 @@
-"""JSON text that is safe to parse, whoever wrote it, and pleasant to look at.
+"""Strict JSON: safe to parse from any source, and readable when written.
 
-Python's parser takes duplicate names, NaN, infinity and numbers that overflow; it recurses, and a
-short text can become many objects. All that is refused here, size and depth before parsing.
+Python's parser accepts duplicate names, NaN, infinities and numbers that overflow; it recurses, and
+short text can become many objects. All of this is refused here; size and depth even before parsing.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ MOST_QUOTES = 10_000_000
 MOST_DEPTH = 16
 MOST_DIGITS = 4_000
 
-# Strings are passed over, also one that does not end: looking for its end again from the next
-# quote, and from the next, would take for ever.
+# Strings are skipped, including one that never ends: searching for its end from every later quote
+# would take quadratic time.
 _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[{]|[\]}]', re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_TOO_LARGE = "it is larger than any model file"
+_TOO_LARGE = "it is too large for a model file"
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """Read a file, but no more of it than a model file may have."""
+    """Read a file, but at most as much as a model file may have."""
     with open(path, "rb") as file:
         found = os.fstat(file.fileno())
         if stat.S_ISREG(found.st_mode) and found.st_size > MOST_BYTES:
@@ -43,7 +43,7 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 
 
 def parse(content: bytes) -> Any:
-    """Return the values of a JSON text; ValueError says what is wrong with it.
+    """Return the values of JSON text; a ValueError says what is wrong with it.
 
     >>> parse(b'{"a": [1, 2.5, "x"]}')
     {'a': [1, 2.5, 'x']}
@@ -56,9 +56,9 @@ def parse(content: bytes) -> Any:
     _refuse_size(content)
     _refuse_depth(content)
     try:
-        text = content.decode("utf-8-sig")  # some editors begin a file by a mark
+        text = content.decode("utf-8-sig")  # some editors write a byte order mark
     except UnicodeDecodeError as error:
-        raise ValueError(f"it is not text in UTF-8 (byte {error.start:,}).") from None
+        raise ValueError(f"it is not valid UTF-8 text (byte {error.start:,}).") from None
     try:
         return json.loads(
             text,
@@ -70,13 +70,13 @@ def parse(content: bytes) -> Any:
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise ValueError(
-            f"it is not JSON, or cut off: {error.msg.removesuffix(' at')} at {place}, of "
+            f"it is not JSON, or truncated: {error.msg.removesuffix(' at')} at {place}, of "
             f"{len(text):,} characters."
         ) from None
 
 
 def _refuse_size(content: bytes) -> None:
-    # Counted with those in strings, because that takes no time.
+    # Those inside strings are counted, too, because that is faster.
     for most, what, count in (
         (MOST_BYTES, "bytes", len(content)),
         (MOST_BRACKETS, "brackets", content.count(b"[") + content.count(b"{")),
@@ -105,7 +105,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values = dict(pairs)
     if len(values) < len(pairs):
         twice = repeated(name for name, _ in pairs)
-        raise ValueError(f"it has two fields {show(twice)} in one place.")
+        raise ValueError(f"it has the field {show(twice)} twice in one object.")
     return values
 
 
@@ -116,7 +116,7 @@ def _refuse_constant(text: str) -> NoReturn:
 def _finite(text: str) -> float:
     value = float(text)
     if math.isinf(value):
-        raise ValueError(f"it has the number {text[:60]}, which is beyond all floats.")
+        raise ValueError(f"it has the number {text[:60]}, which is too large for a float.")
     return value
 
 
@@ -138,7 +138,7 @@ def dump(values: Any) -> bytes:
       "d": []
     }
     """
-    # Halves of a character, which are text to Python, but not to UTF-8.
+    # Unpaired surrogates, which Python strings may contain, but not UTF-8.
     text = _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", _lay_out(values, "\n"))
     return f"{text}\n".encode()
 

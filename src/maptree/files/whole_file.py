@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all."""
+"""Atomic file writing: a file appears complete, or not at all."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from typing import BinaryIO
 
 @contextlib.contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a file to be written; it takes its place only when the block ends without an error.
+    """Open a file for writing; it appears under its name only if the block ends without an error.
 
-    Until then an older file stays as it is, and nobody ever sees a part of the new one, however
-    many write it at once, even if the machine stops in the middle.
+    Until then an existing file stays as it is, and nobody ever sees a partial file, even if several
+    processes write it at once or the machine stops midway.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -26,9 +26,9 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     ...     Path(folder, "note.txt").read_bytes()
     b'done'
     """
-    place = Path(os.path.realpath(path))  # through links, which stay
+    place = Path(os.path.realpath(path))  # follow links, so that they stay links
     mode = _mode_of(place)
-    # Its own name and not one made of the file's, which may be as long as names can be.
+    # A short name of its own: the file's name may already have the maximum length.
     unfinished = place.parent / f".maptree-{secrets.token_hex(8)}.tmp"
     try:
         with open(unfinished, "xb") as file:
@@ -52,25 +52,25 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
 
 
 def _mode_of(place: Path) -> int | None:
-    """Return the permissions of a file that is to be replaced; refuse what is no plain file."""
+    """Return the permissions of the file to replace; refuse anything but a regular file."""
     try:
         found = place.stat()
     except FileNotFoundError:
         if not place.parent.is_dir():
             raise FileNotFoundError(
-                errno.ENOENT, "The folder is not there: make it first", str(place.parent)
+                errno.ENOENT, "The folder does not exist: create it first", str(place.parent)
             ) from None
         return None
     if stat.S_ISDIR(found.st_mode):
         raise IsADirectoryError(errno.EISDIR, "This is a folder: name a file in it", str(place))
     if not stat.S_ISREG(found.st_mode):
-        # Replacing a device or a pipe by a file would take it from everybody else.
-        raise OSError(errno.EINVAL, "This is no plain file: name another", str(place))
+        # Replacing a device or a pipe with a file would break it for everybody else.
+        raise OSError(errno.EINVAL, "This is not a regular file: name another", str(place))
     return stat.S_IMODE(found.st_mode)
 
 
 def _sync_folder(folder: Path) -> None:
-    """Have the folder's entry on the disk, too, where the system offers that."""
+    """Flush the folder's entry to disk, too, where the system supports that."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:

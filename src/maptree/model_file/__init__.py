@@ -1,7 +1,7 @@
 """Fitted models as JSON files.
 
-``writing`` writes them and ``reading`` reads them; ``labels`` is what both agree on about the
-classes. docs/model-file.md describes the format, field by field.
+``writing`` writes them and ``reading`` reads them; ``labels`` converts the classes for both.
+docs/model-file.md describes the format, field by field.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 FORMAT = "maptree model"
 VERSION = 1
-# The parameters of a classifier that a file holds. A callback is code, and not among them.
+# The parameters of a classifier that a file holds. A callback is code, so it is not among them.
 PARAMETERS = (
     "alpha",
     "beta",

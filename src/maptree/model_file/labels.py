@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from maptree.files.json_values import fields, items, show, text
 
-# Texts of a length, whole numbers, floats, booleans, Python objects; in numpy's own spelling.
+# Fixed-length strings, integers, floats, booleans, Python objects; in numpy's notation.
 _DTYPE = re.compile(r"[<>]U[1-9][0-9]{0,6}|[<>|][iu][1248]|[<>]f[248]|\|b1|\|O")
 _MOST_BYTES = 1 << 26
-_REMEDY = "convert y to str or int, and fit again"
+_REMEDY = "convert y to str or int and fit again"
 
 
 def write_labels(classes: NDArray[Any]) -> dict[str, Any]:
@@ -26,7 +26,7 @@ def write_labels(classes: NDArray[Any]) -> dict[str, Any]:
     """
     if not _DTYPE.fullmatch(classes.dtype.str):
         raise TypeError(
-            f"The classes are of type {classes.dtype}, which a model file does not hold: {_REMEDY}."
+            f"The classes are of type {classes.dtype}, which a model file cannot hold: {_REMEDY}."
         )
     return {"dtype": classes.dtype.str, "values": [_write(label) for label in classes.tolist()]}
 
@@ -39,7 +39,7 @@ def _write(label: Any) -> str | bool | int | float:
     if isinstance(label, (bool, int)) or (isinstance(label, float) and math.isfinite(label)):
         return label
     raise TypeError(
-        f"The class {label!r} is a {type(label).__name__}, which a model file does not hold: "
+        f"The class {label!r} is a {type(label).__name__}, which a model file cannot hold: "
         f"{_REMEDY}."
     )
 
@@ -54,17 +54,17 @@ def read_labels(value: object, where: str) -> NDArray[Any]:
     name = text(given["dtype"], f"{where}.dtype")
     if not _DTYPE.fullmatch(name):
         raise ValueError(
-            f"{where}.dtype is {show(name)}: no type of labels, such as '<U3' or '<i8'."
+            f"{where}.dtype is {show(name)}: it must be a type of labels, such as '<U3' or '<i8'."
         )
     dtype = np.dtype(name)
     values = items(given["values"], f"{where}.values")
     if not values:
-        raise ValueError(f"{where}.values is empty: there is at least one class.")
+        raise ValueError(f"{where}.values is empty: there must be at least one class.")
     if dtype.itemsize * len(values) > _MOST_BYTES:
-        raise ValueError(f"{where}.dtype is {name}, too long for {len(values):,} classes.")
+        raise ValueError(f"{where}.dtype is {name}, which is too long for {len(values):,} classes.")
     for i, label in enumerate(values):
         if not _fits(label, dtype):
-            raise ValueError(f"{where}.values[{i}] is {show(label)}: it is no {name}.")
+            raise ValueError(f"{where}.values[{i}] is {show(label)}: it must be of type {name}.")
     _refuse_disorder(values, where)
     labels = np.empty(len(values), dtype=dtype)
     labels[:] = values
@@ -72,7 +72,7 @@ def read_labels(value: object, where: str) -> NDArray[Any]:
 
 
 def _fits(label: object, dtype: np.dtype[Any]) -> bool:
-    """Tell whether an array of the type holds the label as it is."""
+    """Return whether an array of the type holds the label exactly."""
     kind = dtype.kind
     if kind == "O":
         return isinstance(label, (str, int, float)) and label == label
@@ -99,6 +99,6 @@ def _refuse_disorder(values: list[Any], where: str) -> None:
             raise ValueError(f"{where}.values has labels of several types.") from None
         if not in_order:
             raise ValueError(
-                f"{where}.values[{i + 1}] is {show(following)}, after {show(label)}: classes are "
-                "in order, each once."
+                f"{where}.values[{i + 1}] is {show(following)}, after {show(label)}: classes must "
+                "be sorted and distinct."
             )

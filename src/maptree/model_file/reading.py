@@ -50,20 +50,20 @@ _FIELDS = (
     "parameters",
     "trace",
 )
-_COUNT = 2**62  # what is counted stays below, here and in the core
+_COUNT = 2**62  # all counts stay below this, here and in the core
 _MOST_COLUMNS = 2**31 - 1
-_MESSAGE = 200  # characters at each end of one that is cut short
+_MESSAGE = 200  # characters kept at each end of a message that is cut
 
 
 class _NewerVersionError(ValueError):
-    """The file is sound, but of a version that only a newer maptree reads."""
+    """The file is valid, but needs a newer version of maptree."""
 
 
 def read_model(path: str | os.PathLike[str]) -> StoredModel:
     """Return what ``write_model`` wrote.
 
-    Nothing in the file is executed, so a file of unknown origin can do no harm. OSError says that
-    a file cannot be read, ValueError what is wrong in it and where.
+    Nothing in the file is executed, so a file from an unknown source is safe to load. An OSError
+    says why a file cannot be read, a ValueError what is wrong in it and where.
     """
     if os.path.isdir(path):
         raise IsADirectoryError(
@@ -80,12 +80,12 @@ def read_model(path: str | os.PathLike[str]) -> StoredModel:
         if len(message) > 2 * _MESSAGE:
             message = f"{message[:_MESSAGE]} ... {message[-_MESSAGE:]}"
         if not isinstance(error, _NewerVersionError):
-            message = f"{message} Take it from a copy, or fit and save the model again."
+            message = f"{message} Restore it from a copy, or fit and save the model again."
         raise ValueError(f"{os.fspath(path)} cannot be used as a model file: {message}") from None
 
 
 def parse_model(values: Any) -> StoredModel:
-    """Return the model that JSON values describe; ValueError says what is wrong."""
+    """Return the model that JSON values describe; a ValueError says what is wrong."""
     _refuse_foreign(values)
     given = fields(values, "the file", _FIELDS)
     classes = read_labels(given["classes"], "classes")
@@ -93,7 +93,7 @@ def parse_model(values: Any) -> StoredModel:
     schema, encoder = _read_schema(given["schema"], given["matrix"])
     twice = repeated(schema.names) if schema.named else None
     if twice is not None:
-        raise ValueError(f"two columns are named {show(twice)}: every name is there once.")
+        raise ValueError(f"two columns are named {show(twice)}: names must be distinct.")
     rho = _numbers(given["rho"], "rho", MIN_RHO, MAX_RHO, len(classes))
     tree = _read_tree(given["tree"], len(schema.tests), len(classes))
     fitted = FittedTree(
@@ -112,17 +112,17 @@ def parse_model(values: Any) -> StoredModel:
 
 def _refuse_foreign(values: Any) -> None:
     if not isinstance(values, dict) or values.get("format") != FORMAT:
-        raise ValueError(f'it is JSON, but no model: it lacks "format": "{FORMAT}".')
+        raise ValueError(f'it is JSON, but not a model: it has no "format": "{FORMAT}".')
     version = whole(values.get("version"), "version", 1, _COUNT)
     if version > VERSION:
         raise _NewerVersionError(
-            f"it is of version {version}, and this maptree reads versions up to {VERSION}: it was "
-            "written by a newer one. pip install --upgrade maptree."
+            f"it has format version {version}, but this maptree reads versions up to {VERSION}. "
+            "Upgrade: pip install --upgrade maptree."
         )
 
 
 def _read_parameters(value: object, n_classes: int) -> tuple[dict[str, Any], Constraints]:
-    """Return the parameters of a classifier, all such as ``fit`` would take."""
+    """Return the parameters of a classifier; all are values that ``fit`` accepts."""
     given = dict(fields(value, "parameters", PARAMETERS))
     if isinstance(given["encoder"], dict):
         most = fields(given["encoder"], "parameters.encoder", ("max_thresholds", "max_categories"))
@@ -131,7 +131,7 @@ def _read_parameters(value: object, n_classes: int) -> tuple[dict[str, Any], Con
     elif given["encoder"] not in ("auto", None):
         raise ValueError(
             f'parameters.encoder is {show(given["encoder"])}: it must be "auto", null or the '
-            "parameters of one."
+            "parameters of an encoder."
         )
     if given["random_state"] is not None:
         whole(given["random_state"], "parameters.random_state", 0, 2**32 - 1)
@@ -151,7 +151,7 @@ def _read_parameters(value: object, n_classes: int) -> tuple[dict[str, Any], Con
 def _read_schema(schema: object, matrix: object) -> tuple[Schema, dict[str, int] | None]:
     """Return the columns, and the parameters of the encoder that chose their tests."""
     if (schema is None) == (matrix is None):
-        raise ValueError("schema and matrix: one of them is null, and the other is not.")
+        raise ValueError("schema and matrix: exactly one of them must be null.")
     if schema is None:
         return _read_matrix(matrix), None
     try:
@@ -161,7 +161,7 @@ def _read_schema(schema: object, matrix: object) -> tuple[Schema, dict[str, int]
 
 
 def _read_matrix(value: object) -> Schema:
-    """Read what a 0/1 matrix without an encoder has instead of a schema."""
+    """Read the entry that replaces the schema for a 0/1 matrix without an encoder."""
     given = fields(value, "matrix", ("columns", "names"))
     n_columns = whole(given["columns"], "matrix.columns", 1, _MOST_COLUMNS)
     if given["names"] is None:
@@ -210,7 +210,7 @@ def _refuse_wrong_sums(tree: Tree) -> None:
             f"tree.counts[{wrong[0]}] is not the sum of the counts of its two children."
         )
     if not tree.counts[0].all() or tree.counts[0].sum() > MAX_TOTAL_WEIGHT:
-        raise ValueError("tree.counts[0] has a class without rows, or more rows than can be.")
+        raise ValueError("tree.counts[0] has a class without rows, or too many rows.")
 
 
 def _read_certificate(value: object) -> Certificate:
@@ -218,7 +218,7 @@ def _read_certificate(value: object) -> Certificate:
     given = fields(value, where, list(Certificate.__dataclass_fields__))
     status = text(given["status"], f"{where}.status")
     if status not in STATUSES:
-        raise ValueError(f"{where}.status is {show(status)}: none of {', '.join(STATUSES)}.")
+        raise ValueError(f"{where}.status is {show(status)}: it must be {' or '.join(STATUSES)}.")
     certificate = Certificate(
         status=status,
         optimal=boolean(given["optimal"], f"{where}.optimal"),
@@ -236,7 +236,7 @@ def _read_certificate(value: object) -> Certificate:
     if certificate.optimal != (status == "optimal"):
         raise ValueError(f"{where}.optimal contradicts {where}.status.")
     if certificate.optimal and (certificate.gap > 0 or not math.isinf(certificate.proved_depth)):
-        raise ValueError(f'{where}: an optimal tree has gap 0 and proved_depth "inf".')
+        raise ValueError(f'{where}: an optimal tree must have gap 0 and proved_depth "inf".')
     difference = certificate.log_posterior_bound - certificate.log_posterior
     if not math.isclose(certificate.gap, difference, rel_tol=1e-9, abs_tol=1e-6):
         raise ValueError(f"{where}.gap is not log_posterior_bound - log_posterior.")
@@ -271,12 +271,12 @@ def _read_training(value: object, tree: Tree) -> TrainingSummary:
     given = fields(value, where, list(TrainingSummary.__dataclass_fields__))
     counts = tree.counts[0].tolist()
     if given["class_counts"] != counts or given["rows"] != sum(counts):
-        raise ValueError(f"{where}.rows and class_counts are not those of the tree's first node.")
+        raise ValueError(f"{where}.rows and class_counts differ from those of the tree's root.")
     date = text(given["date"], f"{where}.date")
     try:
         datetime.fromisoformat(date)
     except ValueError:
-        raise ValueError(f"{where}.date is {show(date)}: no date and time.") from None
+        raise ValueError(f"{where}.date is {show(date)}: it must be a date and time.") from None
     target = given["target"]
     return TrainingSummary(
         rows=sum(counts),

@@ -22,21 +22,21 @@ from maptree.schema.schema_json import write_schema
 def write_model(model: StoredModel, path: str | os.PathLike[str]) -> None:
     """Write a model as JSON; ``read_model`` reads it back exactly.
 
-    The file takes its place only when it is written whole and has been read back.
+    The file appears under its name only after it was written completely and read back.
     """
     content = dump(_values(model))
     try:
         parse_model(parse(content))
     except ValueError as error:
         raise ValueError(
-            f"The model cannot be saved, because nobody could load it: {error}"
+            f"The model cannot be saved, because the file could not be loaded again: {error}"
         ) from None
     write_whole(path, content)
 
 
 def _values(model: StoredModel) -> dict[str, Any]:
     fitted, tree, schema = model.fitted, model.fitted.tree, model.fitted.schema
-    assert fitted.certificate is not None  # samplers' trees are refused before
+    assert fitted.certificate is not None  # trees of samplers were refused before
     assert fitted.importances is not None
     matrix = {"columns": len(schema.columns), "names": schema.names if schema.named else None}
     certificate = asdict(fitted.certificate)

@@ -11,7 +11,7 @@ from maptree.parameters.numbers import whole_number
 
 @dataclass(frozen=True)
 class Constraints:
-    """The trees that the search was restricted to, and that the certificate is about."""
+    """Constraints on the trees that the search considers; the certificate is about these trees."""
 
     max_depth: int | None = None
     min_samples_leaf: int = 1

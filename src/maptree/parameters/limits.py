@@ -1,4 +1,4 @@
-"""Limits, as the user writes them and as the core takes them."""
+"""Limits, from the user's notation to the core's."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from numbers import Integral
 
 from maptree.parameters.numbers import bad_type, bad_value, real_number, whole_number
 
-# Counts are kept in 26 bits or more throughout; one bit is left for sums of two.
+# Counts have 26 bits or more everywhere; one bit is reserved for sums of two.
 MAX_TOTAL_WEIGHT = 2**25
 
-MOST_SAMPLES = 2**31 - 1  # chains, islands, particles: what is numbered in 32 bits
+MOST_SAMPLES = 2**31 - 1  # chains, islands, particles: they are numbered in 32 bits
 
 _MOST_THREADS = 256
 
@@ -31,7 +31,7 @@ def n_threads(n_jobs: object) -> int:
     if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral)):
         raise bad_type("n_jobs", n_jobs, "is not a whole number", remedy)
     if n_jobs == 0:
-        raise bad_value("n_jobs", 0, "runs nothing", remedy)
+        raise bad_value("n_jobs", 0, "leaves no threads", remedy)
     if n_jobs == 1:
         return 1
     from joblib import effective_n_jobs  # not needed for one thread, and slow to import
@@ -40,14 +40,14 @@ def n_threads(n_jobs: object) -> int:
 
 
 def time_limit(value: object, without: str = "to search until the tree is proved") -> float:
-    """Return a time limit in seconds; None is infinite, and ``without`` says what it is for.
+    """Return a time limit in seconds; None is infinite. ``without`` says what None is for.
 
     >>> time_limit(2), time_limit(None)
     (2.0, inf)
     """
     if value is None:
         return math.inf
-    remedy = f"pass seconds as a number above 0, or None {without}"
+    remedy = f"pass a number of seconds above 0, or None {without}"
     seconds = real_number("time_limit", value, remedy)
     if seconds <= 0:
         raise bad_value("time_limit", value, "leaves no time", remedy)
@@ -55,7 +55,7 @@ def time_limit(value: object, without: str = "to search until the tree is proved
 
 
 def max_expansions(value: object) -> int:
-    """Return a limit on expansions as the core takes it; -1 is none.
+    """Return a limit on expansions for the core; -1 is no limit.
 
     >>> max_expansions(1000), max_expansions(None)
     (1000, -1)
@@ -64,7 +64,7 @@ def max_expansions(value: object) -> int:
 
 
 def memory_limit(value: object) -> int:
-    """Return a memory limit in bytes; -1 is none.
+    """Return a memory limit in bytes; -1 is no limit.
 
     Text is a number and a unit: kB, MB, GB, TB in thousands, KiB, MiB, GiB, TiB in 1024s,
     in upper or lower case.
@@ -86,14 +86,14 @@ def memory_limit(value: object) -> int:
     else:
         size = int(value)
     if size <= 0:
-        raise bad_value("memory_limit", value, "is no memory at all", remedy)
+        raise bad_value("memory_limit", value, "leaves no memory", remedy)
     if size >= 2**63:
-        raise bad_value("memory_limit", value, "is beyond any machine", remedy)
+        raise bad_value("memory_limit", value, "is too large", remedy)
     return size
 
 
 def total_weight(total: int) -> int:
-    """Return the number of rows, repetitions counted, if the search can count that far.
+    """Return the number of rows, counted with their weights; refuse more than the search can count.
 
     >>> total_weight(1000)
     1000
@@ -101,8 +101,8 @@ def total_weight(total: int) -> int:
     if total > MAX_TOTAL_WEIGHT:
         count = f"{total:,}" if total < 10**15 else f"{float(total):.3g}"
         raise ValueError(
-            f"The rows count {count} with their weights, more than the {MAX_TOTAL_WEIGHT:,} "
-            "that fit without counts that would overflow: draw a sample of the rows, or divide "
-            "the weights by a common factor."
+            f"The weights of the rows sum to {count}, but counts overflow above "
+            f"{MAX_TOTAL_WEIGHT:,}: draw a sample of the rows, or divide the weights by a common "
+            "factor."
         )
     return total

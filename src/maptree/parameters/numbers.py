@@ -1,18 +1,18 @@
-"""Numbers that users pass as parameters, and what is said of those that cannot be used."""
+"""Numbers that users pass as parameters, and the errors for those that cannot be used."""
 
 from __future__ import annotations
 
 import math
 from numbers import Integral, Real
 
-_GREATEST = 2**62  # what the core's integers hold, with room to spare
+_GREATEST = 2**62  # well within the core's integers
 
 
 class ParameterError(Exception):
     """A parameter that cannot be used: its name, its value, what is wrong, and what to pass.
 
-    It is raised as a ``ValueError`` or a ``TypeError``. The fields are for whoever calls the
-    parameter by another name, as the command line does.
+    It is raised as a ``ValueError`` or a ``TypeError``. The fields are for callers that know the
+    parameter by another name, such as the command line.
 
     >>> str(bad_value("max_depth", -1, "is too small", "pass a whole number of at least 0"))
     'max_depth=-1 is too small: pass a whole number of at least 0.'
@@ -26,7 +26,7 @@ class ParameterError(Exception):
         self.remedy = remedy
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Through the constructor: an error crosses processes, as in a parallel grid search.
+        # Through the constructor: an error may cross processes, as in a parallel grid search.
         return type(self), (self.parameter, self.value, self.fault, self.remedy)
 
 
@@ -35,7 +35,7 @@ class ParameterValueError(ParameterError, ValueError):
 
 
 class ParameterTypeError(ParameterError, TypeError):
-    """A value of another type."""
+    """A value of the wrong type."""
 
 
 def bad_value(parameter: str, value: object, fault: str, remedy: str) -> ParameterValueError:
@@ -44,7 +44,7 @@ def bad_value(parameter: str, value: object, fault: str, remedy: str) -> Paramet
 
 
 def bad_type(parameter: str, value: object, fault: str, remedy: str) -> ParameterTypeError:
-    """Return the error for a value of another type."""
+    """Return the error for a value of the wrong type."""
     return ParameterTypeError(parameter, value, fault, remedy)
 
 
@@ -75,7 +75,7 @@ def real_number(name: str, value: object, remedy: str) -> float:
         raise bad_type(name, value, "is not a number", remedy)
     try:
         number = float(value)
-    except OverflowError:  # a whole number beyond all floats
+    except OverflowError:  # a whole number too large for a float
         number = math.inf
     if not math.isfinite(number):
         raise bad_value(name, value, "is not finite", remedy)

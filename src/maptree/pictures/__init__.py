@@ -1,8 +1,8 @@
-"""Pictures of a fitted tree: plots by matplotlib, and the report as one HTML file.
+"""Pictures of a fitted tree: matplotlib plots, and the report as one HTML file.
 
-``tree_view`` and ``search_view`` say what a picture shows, ``layout`` where a node stands,
-``colours`` what its bar looks like, ``short_text`` cuts long names. ``tree_plot`` and
-``search_plot`` draw with matplotlib, which is imported when something is drawn; ``report`` writes
-the page. Trees grow from left to right: tests are wide and not high, so a tree of thirty leaves
-fits a page, and one of two hundred can be scrolled.
+``tree_view`` and ``search_view`` hold what a picture shows, ``layout`` places the nodes,
+``colours`` computes the bars, ``short_text`` cuts long names. ``tree_plot`` and ``search_plot``
+draw with matplotlib, which is imported on first use; ``report`` writes the page. Trees grow from
+left to right: tests are wide and flat, so a tree of thirty leaves fits a page, and one of two
+hundred can be scrolled.
 """

@@ -1,4 +1,4 @@
-"""Colours of classes that readers with any colour vision can tell apart."""
+"""Class colours that readers with any kind of colour vision can tell apart."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-# Okabe and Ito 2008, without black, which is the colour of text. The last one is for the classes
-# that have none of their own: nobody can tell apart more than these, so nodes say their class.
+# Okabe and Ito 2008, without black, which is the colour of text. The last one is for classes
+# without a colour of their own: more colours could not be told apart, so nodes name their class.
 PALETTE = (
     "#0072B2",
     "#E69F00",
@@ -28,7 +28,7 @@ _LEAST = 0.02
 def class_colours(counts: NDArray[np.int64]) -> list[int]:
     """Return for each class a position in the palette, from the counts of the classes.
 
-    With more classes than colours the most frequent have one, and the rest is grey.
+    With more classes than colours, the most frequent get one and the others are grey.
 
     >>> class_colours(np.array([5, 9, 7]))
     [0, 1, 2]
@@ -45,9 +45,9 @@ def class_colours(counts: NDArray[np.int64]) -> list[int]:
 def bar(
     mean: NDArray[np.float64], best: int, colours: Sequence[int]
 ) -> list[tuple[int, float, float]]:
-    """Return the parts of a bar from 0 to 1: colour, from, to. The most probable class is first.
+    """Return the parts of a bar from 0 to 1: colour, start, end. The most probable class is first.
 
-    So its probability, and the interval of that, can be read from the left end.
+    So its probability and interval can be read from the left end.
 
     >>> bar(np.array([0.25, 0.75]), 1, [0, 1])
     [(1, 0.0, 0.75), (0, 0.75, 1.0)]

@@ -1,7 +1,7 @@
-"""Where the nodes of a tree stand: levels from left to right, subtrees as close as they can be.
+"""Placing the nodes of a tree: levels from left to right, subtrees as close as possible.
 
 This is the tidy layout of Reingold and Tilford for binary trees: the outlines of two subtrees are
-pushed together until they touch, and the parent stands halfway between its children.
+pushed together until they touch, and the parent is placed halfway between its children.
 """
 
 from __future__ import annotations
@@ -11,24 +11,23 @@ from dataclasses import dataclass
 
 from maptree.pictures.short_text import text_width
 
-# Sizes of a node, in units that are pixels on a screen at zoom 1. Boxes are as wide as their titles
-# need, within limits.
+# Sizes of a node, in pixels at zoom 1. Boxes are as wide as their titles need, within limits.
 BOX_HEIGHT = 58.0
 LEAST_WIDTH, GREATEST_WIDTH = 170.0, 270.0
 COLUMN_GAP, ROW_GAP = 74.0, 12.0
 MARGIN = 10.0
-# Inside of a box: the left edge of all that it holds, and the height of each line.
+# Inside a box: the left edge of its content, and the height of each line.
 INSET = 11.0
 TITLE_BASELINE, BAR_TOP, BAR_HEIGHT, WHISKER, SMALL_BASELINE = 17.0, 24.0, 8.0, 36.0, 51.0
 TITLE_SIZE, SMALL_SIZE = 12.5, 10.5
 
-# The children of a node: where the test holds, and where it does not. None at a leaf.
+# The children of a node: where the test is true, and where it is false. None at a leaf.
 Children = tuple[int, int] | None
 
 
 @dataclass(frozen=True)
 class Places:
-    """The upper left corner of every box, their width, and the size of the whole."""
+    """The upper left corner of every box, their width, and the total size."""
 
     box: float
     x: list[float]
@@ -43,7 +42,7 @@ class Places:
 
 
 def tidy(children: Sequence[Children]) -> list[float]:
-    """Return the row of every node; nodes of one level are at least 1 apart, the least row is 0.
+    """Return the row of every node; nodes of a level are at least 1 apart, the first row is 0.
 
     Children come after their parents.
 
@@ -52,7 +51,7 @@ def tidy(children: Sequence[Children]) -> list[float]:
     """
     n = len(children)
     offset = [0.0] * n  # from the parent
-    # By node: the least and greatest row of each level below it, relative to its own.
+    # By node: the first and last row of each level below it, relative to its own.
     tops: list[list[float]] = [[] for _ in range(n)]
     bottoms: list[list[float]] = [[] for _ in range(n)]
     for node in reversed(range(n)):
@@ -79,7 +78,7 @@ def tidy(children: Sequence[Children]) -> list[float]:
 
 
 def _outline(near: list[float], far: list[float], apart: float) -> list[float]:
-    """Return the outline of a parent on one child's side; the other shows where it is deeper."""
+    """Return a parent's outline on one child's side, continued by the other child if deeper."""
     ours = [row - apart / 2 for row in near]
     return [0.0, *ours, *(row + apart / 2 for row in far[len(near) :])]
 
@@ -89,7 +88,7 @@ def _flip(rows: list[float]) -> list[float]:
 
 
 def place(children: Sequence[Children], depths: Sequence[int], titles: Iterable[str]) -> Places:
-    """Return where the boxes stand, a margin around all."""
+    """Return the positions of the boxes, with a margin around them."""
     widest = max(map(text_width, titles)) * TITLE_SIZE + 2 * INSET
     box = min(max(widest, LEAST_WIDTH), GREATEST_WIDTH)
     rows = tidy(children)

@@ -1,7 +1,7 @@
 """Text as shapes, in the units of the drawing.
 
-Text objects have a size in points, whatever the size of the Axes. Shapes grow and shrink with the
-boxes around them, so text that fits its box once fits it at every size and resolution.
+Text objects have a size in points, whatever the size of the Axes. Shapes scale with the boxes
+around them, so text that fits its box fits it at every size and resolution.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Lettering:
         self.shapes: list[Any] = []
 
     def width(self, text: str) -> float:
-        """Return how wide a text is."""
+        """Return the width of text."""
         from matplotlib.textpath import text_to_path
 
         with _without_warnings():
@@ -34,13 +34,13 @@ class Lettering:
     def write(
         self, x: float, y: float, head: str, tail: str = "", room: float = 1e9, align: float = 0
     ) -> None:
-        """Add a text that begins at x, or ends there with align 1; it is cut to fit the room."""
+        """Add text that begins at x, or ends there with align 1; it is cut to fit the space."""
         from matplotlib.textpath import TextPath
 
         text = fit(head, tail, room, self.width)
         start = x - align * self.width(text)
         with _without_warnings():
-            # An escaped dollar is a dollar; others would begin a formula.
+            # An escaped dollar sign is printed; others would start a formula.
             self.shapes.append(TextPath((start, y), text.replace("$", r"\$"), prop=self._font))
 
 
@@ -51,14 +51,14 @@ def import_pyplot() -> Any:
     except ImportError as error:
         raise ImportError(
             "Plots need matplotlib: pip install matplotlib. "
-            "(to_html, export_text and rules do without.)"
+            "(to_html, export_text and rules do not need it.)"
         ) from error
     return plt
 
 
 @contextmanager
 def _without_warnings() -> Iterator[None]:
-    """Draw characters that the font lacks as boxes, without a word about it."""
+    """Draw characters that the font does not have as boxes, without a warning."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "(?s).*[Gg]lyph")
         yield

@@ -1,4 +1,4 @@
-"""How a search went, drawn by matplotlib."""
+"""The course of a search, drawn with matplotlib."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from maptree.trees.fitted import FittedTree, HasFittedTree, fitted_tree
 from maptree.words.certificate import short_verdict
 from maptree.words.counts import seconds_text
 
-# In points. A legend in a smaller Axes would cover what it explains.
+# In points. In a smaller Axes a legend would cover what it explains.
 _LEGEND_WIDTH, _LEGEND_HEIGHT = 160.0, 100.0
 _TITLE_SIZE = 10.0
 
 
 def plot_search(classifier: FittedTree | HasFittedTree, ax: Any = None) -> Any:
-    """Draw the log posterior of the best tree, and the bound on every tree's, against time.
+    """Draw the log posterior of the best tree, and the upper bound on all trees, against time.
 
     The gap between the two is shaded, and the title says what is proved. In a small ``ax`` the
-    title is short and there is no legend. Time is on a logarithmic
-    scale where it spans more than a factor of 30. A sampler has no bound, so there is none. A
-    classifier without a trace shows how its search ended.
+    title is short and there is no legend. Time is on a logarithmic scale if it spans more than a
+    factor of 30. Samplers have no bound, so none is drawn. For a classifier without a trace, only
+    the end of the search is drawn.
 
     Parameters
     ----------
@@ -47,8 +47,8 @@ def plot_search(classifier: FittedTree | HasFittedTree, ax: Any = None) -> Any:
     view = view_search(fitted)
     if view is None:
         raise ValueError(
-            "The tree has neither a trace nor a certificate: there is nothing to draw. Fit it "
-            "again, or store it with its trace."
+            "The tree has neither a trace nor a certificate, so there is nothing to draw: fit it "
+            "again, or save it with its trace."
         )
     if ax is None:
         _, ax = plt.subplots(figsize=(7.0, 3.6), layout="constrained")
@@ -59,7 +59,7 @@ def plot_search(classifier: FittedTree | HasFittedTree, ax: Any = None) -> Any:
             view.bound,
             where="post",
             color=PALETTE[1],
-            label="bound on every tree",
+            label="upper bound",
             **style,
         )
         ax.fill_between(
@@ -88,7 +88,7 @@ def plot_search(classifier: FittedTree | HasFittedTree, ax: Any = None) -> Any:
 
 
 def _title(certificate: Certificate, room: float) -> str:
-    """Return the most that can be said in so many points; nothing if there is no room at all."""
+    """Return the longest title that fits into a width in points; empty if none fits."""
     words, took = certificate.headline, seconds_text(certificate.seconds)
     short = short_verdict(certificate)
     titles = f"{words} ({took})".replace(", and", ",\nand"), f"{short} ({took})", short

@@ -1,4 +1,4 @@
-"""How a search went, in the numbers that pictures show."""
+"""The course of a search, in the numbers that pictures show."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from maptree.trees.fitted import FittedTree
 
 @dataclass(frozen=True)
 class SearchView:
-    """The best log posterior and the bound on it, against seconds; without a bound: None."""
+    """The best log posterior and its upper bound (None for samplers), against seconds."""
 
     seconds: NDArray[np.float64]
     best: NDArray[np.float64]
@@ -21,20 +21,20 @@ class SearchView:
 
     @property
     def log_time(self) -> bool:
-        """Whether time is better shown by its logarithm: it spans more than a factor of 30."""
+        """Whether time needs a logarithmic axis: it spans more than a factor of 30."""
         return bool(self.seconds[-1] > 30 * self.seconds[0])
 
     def thin(self, every: int) -> SearchView:
-        """Return every so many steps, the first and the last among them."""
+        """Return an evenly spaced selection of the steps, including the first and the last."""
         kept = np.unique(np.append(np.arange(0, len(self.seconds), every), len(self.seconds) - 1))
         bound = None if self.bound is None else self.bound[kept]
         return SearchView(self.seconds[kept], self.best[kept], bound)
 
 
 def view_search(fitted: FittedTree) -> SearchView | None:
-    """Return how the search for a tree went; None if nothing is known of it.
+    """Return the course of the search for a tree; None if nothing is known about it.
 
-    Without a trace, as in a model that was stored without, there is only how it ended.
+    Without a trace, as in a model that was saved without one, only the end is known.
     """
     trace, certificate = fitted.trace, fitted.certificate
     bounded = "log_posterior_bound" in (trace.dtype.names or ())
@@ -43,7 +43,7 @@ def view_search(fitted: FittedTree) -> SearchView | None:
     steps: list[tuple[float, float, float | None]] = [
         step for step in known if all(v is None or math.isfinite(v) for v in step)
     ]
-    if certificate is not None:  # the last step of the trace may be a little before the end
+    if certificate is not None:  # the last step of the trace may be shortly before the end
         end = certificate.seconds, certificate.log_posterior, certificate.log_posterior_bound
         steps.append(end)
     if not steps:

@@ -1,4 +1,4 @@
-"""Names of any length and any characters as short, visible, single lines."""
+"""Names of any length and with any characters as short, visible, single lines."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import unicodedata
 from collections.abc import Callable, Iterable
 
 ELLIPSIS = "…"
-# Joiners are invisible, too, but part of what words and emoji look like.
+# Joiners are invisible, too, but they affect how words and emoji look.
 _JOINERS = "\u200c\u200d"
 _RIGHT_TO_LEFT = {"R", "AL", "AN"}
-# Text between these is laid out by itself, whatever its direction.
+# Text between these is laid out separately, whatever its direction.
 _ISOLATE, _END = "\u2068", "\u2069"
 
 
 def visible(text: str) -> str:
-    r"""Return one line in which nothing is hidden: characters that do not show become numbers.
+    r"""Return one line in which nothing is hidden: invisible characters become escapes.
 
     >>> visible("two\nlines"), visible("a\u202eb"), visible("caf\u00e9 \U0001f600")
     ('two lines', 'a\\u202eb', 'café 😀')
@@ -27,7 +27,7 @@ def visible(text: str) -> str:
 
 
 def shorten(text: str, most: int) -> str:
-    """Cut the middle out of text that has more characters than that.
+    """Cut the middle out of text that is longer than ``most`` characters.
 
     >>> shorten("a very long name of a column", 16)
     'a very lon…olumn'
@@ -39,7 +39,7 @@ def shorten(text: str, most: int) -> str:
 
 
 def distinct(texts: Iterable[str], most: int) -> list[str]:
-    """Return visible and short texts, with a number where two would be the same.
+    """Return short visible texts, with a number where two would be equal.
 
     >>> distinct(["a" * 99 + "b" + "a" * 99, "a" * 199, "c"], 6)
     ['aaaa…a', 'aaaa…a (2)', 'c']
@@ -57,14 +57,14 @@ def distinct(texts: Iterable[str], most: int) -> list[str]:
 
 
 def isolate(text: str) -> str:
-    """Keep text that runs from right to left from turning what stands around it."""
+    """Keep right-to-left text from reordering the text around it."""
     if any(unicodedata.bidirectional(char) in _RIGHT_TO_LEFT for char in text):
         return f"{_ISOLATE}{text}{_END}"
     return text
 
 
 def text_width(text: str) -> float:
-    """Return about how wide a text is, in units of its size, in bold letters of a wide font.
+    """Return the approximate width of text, in units of its size, in bold letters of a wide font.
 
     >>> round(text_width("age <= 45.5"), 2)
     6.95
@@ -83,9 +83,9 @@ def _letter_width(letter: str) -> float:
 
 
 def fit(head: str, tail: str, room: float, width: Callable[[str], float] = text_width) -> str:
-    """Return head + tail, cut to fit the room: the head first, down to a third, then the tail.
+    """Return head + tail, cut to fit the space: the head first, down to a third, then the tail.
 
-    The head is the name of a column and the tail the rest of the test, which is worth more.
+    The head is the name of a column and the tail the rest of the test, which matters more.
 
     >>> fit("temperature", " <= 45.5", 14, width=len)
     'tempe… <= 45.5'
@@ -99,7 +99,7 @@ def fit(head: str, tail: str, room: float, width: Callable[[str], float] = text_
 
 
 def _cut(text: str, room: float, width: Callable[[str], float]) -> str:
-    """Return the longest beginning that fits with an ellipsis, by halving."""
+    """Return the longest beginning that fits with an ellipsis, by bisection."""
     if width(text) <= room:
         return text
     low, high = 0, len(text)  # high characters do not fit; low do, or nothing does

@@ -1,4 +1,4 @@
-"""A fitted tree, drawn by matplotlib."""
+"""A fitted tree, drawn with matplotlib."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from maptree.trees.fitted import FittedTree, HasFittedTree, fitted_tree
 
 _INK, _FAINT, _PAPER, _LINE = "#1a1a1a", "#555555", "#ffffff", "#b0b0b0"
 _UNITS_PER_INCH = 110.0
-_LONGEST_SIDE = 100.0  # inches; at 300 dots an inch still less than what matplotlib can draw
+_LONGEST_SIDE = 100.0  # inches; at 300 dots per inch still within matplotlib's limits
 _LEGEND_ROW = 20.0
 
 
@@ -25,25 +25,25 @@ def plot_tree(
 ) -> Any:
     """Draw the tree of a fitted classifier.
 
-    Each box has the test in the words of the table, or a leaf's class; the probabilities of the
-    classes there as a bar, the most probable class first; under the bar its 95% credible
-    interval; and the number of training rows. Where the test holds the way goes up, else down.
-    Missing values go down, and branches say so where there were any.
+    Each box has the test in terms of the table's columns, or a leaf's class; the class
+    probabilities as a bar, the most probable class first; under the bar its 95% credible interval;
+    and the number of training rows. The true branch goes up, the false branch down. Missing values
+    go down, and branches say so where there were any.
 
     Parameters
     ----------
     classifier : fitted MAPTreeClassifier, MCMCTreeClassifier or SMCTreeClassifier
         What is drawn is its ``tree_``.
     ax : matplotlib Axes, optional
-        Where to draw; all of the picture shrinks or grows to fit. By default a new figure that is
-        large enough for the tree.
+        Where to draw; the picture is scaled to fit. By default a new figure that is large enough
+        for the tree.
     feature_names : sequence of str, optional
         Names of the columns if the table had none.
 
     Returns
     -------
     matplotlib Axes
-        ``plot_tree(model).figure.savefig("tree.svg")`` writes it, and so with png or pdf.
+        ``plot_tree(model).figure.savefig("tree.svg")`` writes it; png and pdf work, too.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def plot_tree(
 
 
 class _Drawing:
-    """Collects shapes, so that hundreds of nodes make a dozen artists; y grows upwards."""
+    """Collects shapes, so that hundreds of nodes need only a dozen artists; y grows upwards."""
 
     def __init__(self, view: TreeView, places: Places) -> None:
         self.view, self.places = view, places
@@ -127,7 +127,7 @@ class _Drawing:
             self.small.write(x - 4, end_y + below, node.side, align=1)
 
     def _legend(self) -> float:
-        """Write the colours above the tree, in as many rows as they take; return their height."""
+        """Draw the legend above the tree, in as many rows as it needs; return its height."""
         entries: list[tuple[int | None, str]] = [*self.view.legend(24)]
         x, row = at.MARGIN, 0
         places = []
@@ -149,7 +149,7 @@ class _Drawing:
     def add_to(self, ax: Any) -> None:
         from matplotlib.collections import LineCollection, PathCollection
 
-        # Lines have their width in points, so in a small Axes they are made thinner.
+        # Line widths are in points, so in a small Axes they are reduced.
         points = ax.get_window_extent().width / ax.figure.dpi * 72
         line, hair = (min(1.0, units * points / self.width) for units in (1.5, 0.8))
         ax.add_collection(

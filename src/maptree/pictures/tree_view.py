@@ -1,4 +1,4 @@
-"""What a picture of a fitted tree shows: of each node the test, counts and probabilities."""
+"""What a picture of a fitted tree shows: the test, counts and probabilities of each node."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from maptree.trees.fitted import FittedTree
 from maptree.trees.leaf_probabilities import LEVEL, credible_interval
 from maptree.words.tests import Answered, TestWords
 
-# Characters of a name, a category or a label; longer ones are cut in the middle.
+# Characters of a name, category or label; longer ones are cut in the middle.
 LONGEST = 60
 # Characters of a rule, which may list dozens of categories.
 _LONGEST_RULE = 1200
@@ -32,12 +32,12 @@ class NodeView:
     name: str
     rest: str
     side: str  # of the parent's test: "yes", "no" or "no / missing"
-    rule: str  # what holds for all rows that come here
+    rule: str  # the condition that all rows here satisfy
     test: int  # -1 at a leaf
     counts: NDArray[np.int64]
     mean: NDArray[np.float64]
     interval: NDArray[np.float64]  # (classes, 2)
-    folded: int = 0  # leaves that follow and are left out
+    folded: int = 0  # number of leaves below that are left out
 
     @property
     def n(self) -> int:
@@ -46,7 +46,7 @@ class NodeView:
 
     @property
     def best(self) -> int:
-        """The most probable class; of equals the first."""
+        """The most probable class; ties go to the first."""
         return int(np.argmax(self.mean))
 
     @property
@@ -60,27 +60,27 @@ class NodeView:
 class TreeView:
     """A fitted tree as pictures show it, all names visible and short.
 
-    ``nodes`` are in the order of the tree's arrays, ``order`` is that of reading: a node, then all
-    of its yes branch, then all of its no branch.
+    ``nodes`` are in the order of the tree's arrays; ``order`` is the reading order: a node, then
+    its whole true branch, then its whole false branch.
     """
 
     nodes: list[NodeView]
     order: list[int]
     fitted: FittedTree  # with short names
     colours: list[int]  # by class, positions in the palette
-    full: dict[str, str]  # what was cut, as it was
+    full: dict[str, str]  # the full form of names that were cut
 
     @property
     def classes(self) -> list[str]:
-        """What the classes are called."""
+        """The names of the classes."""
         return self.fitted.labels
 
     def title(self, node: NodeView) -> str:
-        """Return what a box says first: the test, or a leaf's class."""
+        """Return the title of a box: the test, or a leaf's class."""
         return node.name + node.rest or self.classes[node.best]
 
     def place(self) -> Places:
-        """Return where the boxes stand."""
+        """Return the positions of the boxes."""
         return place(
             [node.children for node in self.nodes],
             [node.depth for node in self.nodes],
@@ -88,7 +88,7 @@ class TreeView:
         )
 
     def fold(self, height: float) -> TreeView:
-        """Return the tree, or if it is higher its first levels: three, or as many as fit."""
+        """Return the tree, or if it is too high its first levels: three, or as many as fit."""
         if self.place().height <= height:
             return self
         fits = self._first(2)
@@ -100,7 +100,7 @@ class TreeView:
         return fits
 
     def _first(self, depth: int) -> TreeView:
-        """Fold what follows the tests of a depth."""
+        """Fold everything below the tests of a depth."""
         leaves = [1] * len(self.nodes)
         for i in reversed(range(len(self.nodes))):  # children come after their parents
             if (pair := self.nodes[i].children) is not None:
@@ -119,7 +119,7 @@ class TreeView:
         return replace(self, nodes=nodes, order=[number[i] for i in self.order if i in number])
 
     def legend(self, most: int) -> list[tuple[int, str]]:
-        """Return the colours and the names of their classes, cut to so many characters."""
+        """Return the colours and the names of their classes, cut to a number of characters."""
         entries = [
             (colour, shorten(label, most))
             for label, colour in zip(self.classes, self.colours, strict=True)
@@ -132,14 +132,14 @@ class TreeView:
 
     @property
     def leaves(self) -> list[NodeView]:
-        """The leaves in the order of reading."""
+        """The leaves in reading order."""
         return [self.nodes[i] for i in self.order if self.nodes[i].children is None]
 
 
 def view_tree(fitted: FittedTree, isolated: bool = False) -> TreeView:
     """Return the view of a fitted tree.
 
-    ``isolated`` marks names that run from right to left, for what understands such marks.
+    ``isolated`` puts marks around right-to-left names, for renderers that understand them.
     """
     shown, full = _shortened(fitted, isolated)
     tree, words = shown.tree, TestWords(shown.schema)
@@ -166,7 +166,7 @@ def view_tree(fitted: FittedTree, isolated: bool = False) -> TreeView:
 
 
 def _shortened(fitted: FittedTree, isolated: bool) -> tuple[FittedTree, dict[str, str]]:
-    """Return the tree with short names of columns, categories and classes, and the long ones."""
+    """Return the tree with short names of columns, categories and classes, and the full names."""
     given = fitted.schema.names
     names = distinct(given, LONGEST)
     classes = distinct(fitted.labels, LONGEST)
@@ -190,7 +190,7 @@ def _cut(texts: Sequence[str], shown: Sequence[Any]) -> dict[str, str]:
 
 
 def _name_and_rest(words: TestWords, test: int) -> tuple[str, str]:
-    """Part a test into the column's name and what is asked of it, so that a name can be cut."""
+    """Split a test into the column's name and the comparison, so that the name can be cut."""
     text = words.test(test)
     name = words.schema.columns[words.schema.column_of_test[test]].name
     return (name, text[len(name) :]) if text.startswith(name) else ("", text)

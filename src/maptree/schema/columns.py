@@ -1,4 +1,4 @@
-"""What a fitted encoder knows: for every column its kind, and what its tests need."""
+"""What a fitted encoder knows: the kind of every column, and its tests."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ THRESHOLDS = ("number", "ordered", "date", "datetime", "time", "duration")
 
 @dataclass(frozen=True)
 class Test:
-    """One question about a column: is the value at most this, is it this, or is it missing.
+    """One test of a column: is the value at most this, is it equal to this, or is it missing.
 
-    A threshold of infinity asks whether the value is less than that.
+    A threshold of infinity tests whether the value is less than infinity.
     """
 
-    __test__ = False  # not a test case, whatever pytest thinks of the name
+    __test__ = False  # not a test case, despite its name
 
     asks: Asks
     value: Threshold | Category | None = None
@@ -45,32 +45,32 @@ class Test:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the table, and the tests that were made of it.
+    """A column of the table, and its tests.
 
     Attributes
     ----------
     name : str
-        As in the table, or x0, x1, ... where that has no names.
+        As in the table, or x0, x1, ... if the table has no names.
     kind : str
         "number", "boolean" (two values that stand for yes and no), "category", "ordered",
         "date", "datetime", "time" or "duration". "constant" and "identifier" columns have no test
-        but that for missing values. "unread" columns have none because time ran out.
+        except for missing values. "unread" columns have none because time ran out.
     dtype : str
-        What the table called the type.
+        The type, as the table calls it.
     thresholds : tuple
-        Of a number: ints, floats or Decimals. Of an ordered column: positions in ``categories``.
-        Of dates: days since 1970-01-01. Of other times: nanoseconds, since 1970-01-01 (in UTC if
-        there is a time zone), since midnight, or of the duration.
+        Of numbers: ints, floats or Decimals. Of an ordered column: positions in ``categories``. Of
+        dates: days since 1970-01-01. Of other times: nanoseconds, since 1970-01-01 (in UTC if there
+        is a time zone), since midnight, or of the duration.
     categories : tuple
-        Of a category column those that have a test, in order; there is one, not two, if the column
-        has two values. Of an ordered column all, in their order. Of a boolean column the value for
-        no and the value for yes.
+        Of a category column: those that have a test, sorted; only one if the column has two values.
+        Of an ordered column: all, in their order. Of a boolean column: the value for no, then the
+        value for yes.
     has_missing : bool
         Whether there is a test for missing values, because some were seen.
     zone : str or None
         Time zone of a datetime column.
     note : str
-        How the column was handled and why, where that is not plain.
+        How the column was handled and why, unless that is obvious.
     """
 
     name: str
@@ -84,7 +84,7 @@ class Column:
 
     @cached_property
     def tests(self) -> tuple[Test, ...]:
-        """The tests in their order; that for missing values is the last.
+        """The tests in order; the test for missing values is the last.
 
         >>> Column("age", "number", "int64", thresholds=(45.5,), has_missing=True).tests
         (Test(asks='at most', value=45.5), Test(asks='missing', value=None))
@@ -99,7 +99,7 @@ class Column:
         return tuple(tests)
 
     def categories_at_most(self, test: Test) -> tuple[Category, ...]:
-        """Return the categories of an ordered column for which the answer is yes.
+        """Return the categories of an ordered column for which a test is true.
 
         >>> size = Column("size", "ordered", "enum", thresholds=(1,), categories=("s", "m", "l"))
         >>> size.categories_at_most(size.tests[0])
@@ -111,7 +111,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Schema:
-    """The columns of a fitted table with their tests, and which tables can answer these.
+    """The columns of a fitted table with their tests, and what later tables must look like.
 
     Attributes
     ----------
@@ -120,10 +120,10 @@ class Schema:
     named : bool
         Whether the table had names. Tables without names are matched by position.
     binary : bool
-        The table was 0/1 throughout, and later ones have to be, too.
+        Whether the table was all 0/1; later tables must be, too.
     takes_missing : bool
-        Whether later tables may have missing values. Only a 0/1 matrix that was fitted without an
-        encoder refuses them.
+        Whether later tables may have missing values. Only trees fitted to a 0/1 matrix without an
+        encoder refuse them.
     """
 
     columns: tuple[Column, ...]
@@ -133,7 +133,7 @@ class Schema:
 
     @classmethod
     def of_matrix(cls, n_columns: int, names: Iterable[str] | None = None) -> Schema:
-        """Return the schema of a 0/1 matrix that is used without an encoder: a test a column.
+        """Return the schema of a 0/1 matrix that is used without an encoder: one test per column.
 
         >>> [column.name for column in Schema.of_matrix(2).columns]
         ['x0', 'x1']
@@ -144,12 +144,12 @@ class Schema:
 
     @cached_property
     def tests(self) -> tuple[Test, ...]:
-        """Every test, column by column. A tree names tests by their position here."""
+        """All tests, column by column. A tree refers to tests by their position here."""
         return tuple(test for column in self.columns for test in column.tests)
 
     @cached_property
     def column_of_test(self) -> tuple[int, ...]:
-        """The position of the column that each test is about."""
+        """The position of the column that each test uses."""
         return tuple(j for j, column in enumerate(self.columns) for _ in column.tests)
 
     @property

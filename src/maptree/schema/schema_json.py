@@ -1,8 +1,9 @@
 """A fitted encoder as JSON values, and back. What is read is checked, and nothing is executed.
 
-Thresholds of numbers are JSON numbers; infinities are the texts "inf" and "-inf", decimal numbers
-``{"decimal": "0.125"}``. Dates and times are ISO 8601 texts, those with a time zone in UTC. Of an
-ordered column they are positions among the categories. Categories are texts, numbers or booleans.
+Thresholds of numbers are JSON numbers; infinities are the strings "inf" and "-inf", decimal numbers
+``{"decimal": "0.125"}``. Thresholds of dates and times are ISO 8601 text, in UTC if there is a time
+zone; thresholds of ordered columns are positions among the categories. Categories are strings,
+numbers or booleans.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from maptree.tables.clock import (
 )
 from maptree.tables.values import Category
 
-# Comparisons are exact, so a decimal such as 1e999999999 would fill memory with its digits.
+# Comparisons are exact, so a decimal such as 1e999999999 would fill the memory with digits.
 _MOST_DIGITS = 10_000
 
 _FIELDS = ("name", "kind", "dtype", "thresholds", "categories", "missing", "zone", "note")
@@ -47,19 +48,19 @@ def write_schema(schema: Schema, parameters: Mapping[str, int]) -> dict[str, Any
 
 
 def read_schema(values: object) -> tuple[Schema, dict[str, int]]:
-    """Read and check what ``write_schema`` wrote; ValueError says what is wrong where."""
+    """Read and check what ``write_schema`` wrote; a ValueError says what is wrong, and where."""
     whole = fields(values, "encoder", ("columns", "passthrough", "named", "parameters"))
     columns = items(whole["columns"], "columns")
     if not columns:
-        raise ValueError("columns is empty: a table has at least one column.")
+        raise ValueError("columns is empty: there must be at least one column.")
     read = tuple(_read_column(value, f"columns[{j}]") for j, value in enumerate(columns))
     binary = boolean(whole["passthrough"], "passthrough")
     if binary:
         for j, column in enumerate(read):
             if column.kind != "boolean" or column.has_missing:
                 raise ValueError(
-                    f"columns[{j}] is of kind {column.kind!r}, with passthrough true: the columns "
-                    "of a 0/1 table are boolean, and nothing is missing."
+                    f"columns[{j}] is of kind {column.kind!r}, but passthrough is true: columns "
+                    "of a 0/1 table must be boolean without missing values."
                 )
     limits = fields(whole["parameters"], "parameters", ("max_thresholds", "max_categories"))
     try:
@@ -95,8 +96,8 @@ def _read_column(values: object, where: str) -> Column:
             raise ValueError(f"{where}.zone is {zone!r}, but only datetimes have a time zone.")
         if not is_zone(zone):
             raise ValueError(
-                f"{where}.zone is {show(zone)}, which is not a time zone that this machine knows. "
-                "If there is one of that name, pip install --upgrade tzdata."
+                f"{where}.zone is {show(zone)}, which this machine does not know as a time zone. "
+                "If the name is right, pip install --upgrade tzdata."
             )
     column = Column(
         name=text(given["name"], f"{where}.name"),
@@ -119,13 +120,13 @@ def _check_column(column: Column, where: str) -> None:
         raise ValueError(f"{where}.thresholds is not empty, but a {kind} column has none.")
     for low, high in pairwise(column.thresholds):
         if not low < high:
-            raise ValueError(f"{where}.thresholds do not increase: {low} comes before {high}.")
+            raise ValueError(f"{where}.thresholds must increase, but {low} comes before {high}.")
     if categories and kind not in ("category", "ordered", "boolean"):
         raise ValueError(f"{where}.categories is not empty, but a {kind} column has none.")
     if len(set(categories)) < len(categories):
-        raise ValueError(f"{where}.categories names a category twice.")
+        raise ValueError(f"{where}.categories has a category twice.")
     if kind == "category" and not categories:
-        raise ValueError(f"{where}.categories is empty, but a category column has some.")
+        raise ValueError(f"{where}.categories is empty: a category column must have some.")
     if kind == "boolean" and categories not in ((False, True), (0, 1)):
         raise ValueError(f"{where}.categories is {show(categories)}, not [false, true] or [0, 1].")
     if kind == "ordered":
@@ -136,7 +137,7 @@ def _check_column(column: Column, where: str) -> None:
                     f"of {len(categories)} categories."
                 )
     if kind == "time" and not all(0 <= t < DAY for t in column.thresholds):
-        raise ValueError(f"{where}.thresholds has a time outside of the day.")
+        raise ValueError(f"{where}.thresholds has a time outside the day.")
 
 
 # Thresholds

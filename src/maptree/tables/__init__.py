@@ -1,12 +1,12 @@
-"""Reading what users pass: tables of any library, labels and weights.
+"""Reading user input: tables of any library, labels and weights.
 
 ``table.read_table`` opens a table, whose columns are read one at a time as ``Values`` (``values``):
-one array each, whatever the table was.
+one array each, whatever kind of table it is.
 
 - ``table``, ``objects``: arrays and lists; ``frames``: data frames; ``parquet``: Parquet files.
-- ``binary``: tables that are 0/1 throughout, which need no encoding.
+- ``binary``: all-0/1 tables, which need no encoding.
 - ``labels``, ``weights``: y and ``sample_weight``.
 - ``clock``: dates and times as numbers and as text; ``exact``: comparing values with a number.
 
-Nothing here knows of tests or trees.
+Nothing here knows about tests or trees.
 """

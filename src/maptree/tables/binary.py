@@ -1,4 +1,4 @@
-"""Tables that are 0/1 throughout, which need no encoding."""
+"""All-0/1 tables, which need no encoding."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOT_BINARY = (
     'with encoder=None every value must be 0 or 1. Pass encoder="auto" to turn columns into tests.'
 )
 
-# Bytes of the table checked together, so that checking takes next to no memory.
+# Bytes of the table checked at a time, so that checking takes almost no memory.
 _BLOCK = 1 << 18
 
 
@@ -43,17 +43,17 @@ def first_not_binary(values: NDArray[Any], missing: bool = False) -> tuple[int, 
 
 
 def is_binary_matrix(table: Matrix) -> bool:
-    """Tell whether a matrix is 0/1 throughout."""
+    """Return whether a matrix is all 0/1."""
     return table.masked is None and first_not_binary(table.values) is None
 
 
 def is_binary(values: Values) -> bool:
-    """Tell whether a column is booleans, or numbers 0 and 1, with nothing missing."""
+    """Return whether a column is booleans, or numbers 0 and 1, without missing values."""
     return _first_bad(values, missing=False) is None
 
 
 def _first_bad(values: Values, missing: bool) -> int | None:
-    """Return the first row that is neither 0 nor 1, nor missing where that is allowed."""
+    """Return the first row that is neither 0 nor 1, nor missing if that is allowed."""
     mask = values.missing
     if values.kind not in ("number", "boolean", "nothing"):
         return 0 if mask is None or mask.all() else int(np.argmin(mask))
@@ -71,7 +71,7 @@ def _first_bad(values: Values, missing: bool) -> int | None:
 
 
 def refuse_not_binary(table: Table, why: str, missing: bool = False) -> None:
-    """Refuse a table that is not 0/1 throughout; with ``missing``, missing values are allowed."""
+    """Refuse a table that is not all 0/1; with ``missing``, missing values are allowed."""
     if isinstance(table, Matrix) and table.masked is None:
         bad = first_not_binary(table.values, missing)
         if bad is not None:
@@ -99,7 +99,7 @@ def _show(values: Values, row: int) -> str:
 
 
 def pack_columns(n_rows: int, columns: list[NDArray[np.uint8]]) -> _core.PackedTable:
-    """Move packed columns into one table; the list is empty afterwards, so memory is freed."""
+    """Move packed columns into one table; this empties the list, to free memory."""
     packed = _core.PackedTable(n_rows, sum(map(len, columns)))
     first = packed.n_columns
     while columns:
@@ -110,7 +110,7 @@ def pack_columns(n_rows: int, columns: list[NDArray[np.uint8]]) -> _core.PackedT
 
 
 def binary_columns(table: Table) -> Iterator[NDArray[np.uint8]]:
-    """Pack the columns of a table that is known to be 0/1, one after the other."""
+    """Pack the columns of a table that is known to be all 0/1, one by one."""
     for column in range(table.n_columns):
         values = table.read(column)
         answers = (values.data == int(values.per_unit)) & ~values.is_missing()
@@ -118,7 +118,7 @@ def binary_columns(table: Table) -> Iterator[NDArray[np.uint8]]:
 
 
 def pack_binary(table: Table) -> _core.PackedTable:
-    """Pack a table that has to be 0/1 throughout."""
+    """Pack a table that must be all 0/1."""
     packed = table.pack() if isinstance(table, Matrix) else None
     if packed is None:
         refuse_not_binary(table, NOT_BINARY)

@@ -1,7 +1,7 @@
 """Dates, times and durations as whole numbers, and as text that reads back the same.
 
 Days count from 1970-01-01; everything else is in nanoseconds. Python's own types end at the year
-9999 and at microseconds, so the numbers are turned into text here.
+9999 and at microseconds, so the numbers are converted to text here.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def read_date(text: str) -> int:
 
 
 def time_text(nanoseconds: int, seconds: bool = False) -> str:
-    """Write a time of day; seconds only where there are any, or where they are asked for.
+    """Write a time of day; with seconds only if they are not 0 or if requested.
 
     >>> time_text(45_000 * SECOND), time_text(45_000 * SECOND + 10**6)
     ('12:30', '12:30:00.001')
@@ -100,7 +100,7 @@ def duration_text(nanoseconds: int) -> str:
 
 
 def iso_duration(nanoseconds: int) -> str:
-    """Write a duration as ISO 8601 has it, in seconds.
+    """Write a duration in ISO 8601, in seconds.
 
     >>> iso_duration(9_000 * SECOND + 5 * 10**8)
     'PT9000.500S'
@@ -120,7 +120,7 @@ def read_duration(text: str) -> int:
 
 
 def is_zone(name: str) -> bool:
-    """Tell whether a text is the name of a time zone that this machine knows, or an offset.
+    """Return whether text is the name of a time zone that this machine knows, or an offset.
 
     >>> is_zone("Europe/Berlin"), is_zone("UTC+05:30"), is_zone("Mars/Olympus")
     (True, True, False)
@@ -129,9 +129,9 @@ def is_zone(name: str) -> bool:
 
 
 def zone_offset(zone: str | None) -> Callable[[int], int]:
-    """Return the function from a point in time to how far clocks in the zone are ahead of UTC.
+    """Return the function from a point in time to the zone's offset from UTC.
 
-    A zone that this machine does not know is taken as UTC, which changes the text and not the test.
+    A zone that this machine does not know is treated as UTC, which changes the text, not the test.
     """
     known = None if zone is None else _zone(zone)
     if known is None:
@@ -140,9 +140,9 @@ def zone_offset(zone: str | None) -> Callable[[int], int]:
     def ahead(nanoseconds: int) -> int:
         try:
             there = datetime.fromtimestamp(nanoseconds // SECOND, known).utcoffset()
-        except (OverflowError, OSError, ValueError):  # beyond the years that Python knows
+        except (OverflowError, OSError, ValueError):  # outside the years that Python supports
             return 0
-        # Offsets of whole minutes are written; zones had others only before 1972.
+        # Offsets are written in whole minutes; zones had others only before 1972.
         minutes = 0 if there is None else round(there / timedelta(minutes=1))
         return minutes * 60 * SECOND
 
@@ -159,12 +159,12 @@ def _zone(name: str) -> tzinfo | None:
         sign, hours, minutes = match.groups()
         offset = timedelta(hours=int(hours), minutes=int(minutes))
         return timezone(-offset if sign == "-" else offset)
-    except (KeyError, OSError, ValueError):  # not found, or no name of a zone at all
+    except (KeyError, OSError, ValueError):  # not found, or not the name of a zone at all
         return None
 
 
 def _fraction_text(nanoseconds: int) -> str:
-    """Write the fraction of a second in three, six or nine digits; nothing for 0."""
+    """Write the fraction of a second in three, six or nine digits; empty for 0."""
     if nanoseconds == 0:
         return ""
     digits = f"{nanoseconds:09d}"

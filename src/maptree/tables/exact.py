@@ -1,8 +1,8 @@
 """Comparing a column with a number exactly, whatever the types of the two.
 
 Comparing an array of int64 with 45.5 would round the array to float64, where 2**53 and 2**53 + 1
-are one. So the number is rounded instead, down to a value of the array's own type: no value of
-that type lies between the two, so every value answers as it would to the number itself.
+are equal. So the number is rounded instead, down to a value of the array's own type: no value of
+that type lies between the two, so the comparison has the same result for every value.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Number = int | float | Decimal | Fraction
 
 
 def floor_to(dtype: np.dtype[Any], threshold: Number, per_unit: Fraction = Fraction(1)) -> Any:
-    """Return the largest b of a type such that x <= b is the test of a threshold; None if none is.
+    """Return the largest b of a type for which x <= b is the test; None if there is none.
 
     ``x`` stands for x / per_unit of the unit that the threshold is in.
 
@@ -58,7 +58,7 @@ def _float_at_most(dtype: np.dtype[Any], exact: Fraction) -> Any:
 
 
 def exactly(dtype: np.dtype[Any], value: Number, per_unit: Fraction = Fraction(1)) -> Any:
-    """Return the b of a type such that x = b is the test for a value; None if none is.
+    """Return the b of a type for which x = b is the test for a value; None if there is none.
 
     >>> print(exactly(np.dtype(np.int8), 3.0), exactly(np.dtype(np.int8), 3.5))
     3 None

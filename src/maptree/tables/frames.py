@@ -1,4 +1,4 @@
-"""Data frames of pandas, polars and pyarrow, read through narwhals.
+"""Data frames (pandas, polars, pyarrow), read through narwhals.
 
 Imported only when something other than an array or a list is passed.
 """
@@ -37,7 +37,7 @@ class Frame(Table):
     def __init__(self, frame: nw.DataFrame[Any]) -> None:
         self.frame = frame
         self.n_rows, self.n_columns = frame.shape
-        self._keys = frame.columns  # kept, for the frame would list all of them each time
+        self._keys = frame.columns  # cached, because the frame builds the list each time
 
     def read(self, column: int) -> Values:
         return read_series(self._series(column), self.label(column))
@@ -61,9 +61,9 @@ def open_frame(owner: Any, X: Any, *, reset: bool) -> Table | None:
     try:
         frame = nw.from_native(X, pass_through=True)
     except DuplicateError as error:
-        raise ValueError(f"Two columns of X have one name: {error}. Rename one.") from None
+        raise ValueError(f"Two columns of X have the same name: {error}. Rename one.") from None
     if isinstance(frame, nw.LazyFrame):
-        raise TypeError(f"X is a {type(X).__name__}, which is not computed yet: pass X.collect().")
+        raise TypeError(f"X is a {type(X).__name__}, which is lazy: pass X.collect().")
     if not isinstance(frame, nw.DataFrame):
         return None
     if frame.implementation.is_pandas_like() and X.columns.nlevels > 1:
@@ -80,7 +80,7 @@ def open_frame(owner: Any, X: Any, *, reset: bool) -> Table | None:
 
 
 def _joined(columns: Any) -> list[str]:
-    """Return names of several levels as text, ``"price / max"``; empty levels are left out."""
+    """Return multi-level names as text, ``"price / max"``; empty levels are left out."""
     return [" / ".join(text for level in name if (text := str(level))) for name in columns]
 
 
@@ -91,7 +91,7 @@ def _one_block(X: Any) -> NDArray[Any] | None:
         return None
     if dtype.kind not in "biuf" or dtype.itemsize > 8:
         return None
-    # One row is enough to see whether an array of all of them would be a copy.
+    # One row is enough to see whether an array of all columns would be a copy.
     whole, part = X.iloc[:1].to_numpy(), X.iloc[:1, 0].to_numpy()
     if not np.may_share_memory(whole, part) and len(X) > 1:
         return None
@@ -141,7 +141,7 @@ def read_series(series: nw.Series[Any], where: str) -> Values:
 
 def _find_missing(series: nw.Series[Any]) -> NDArray[np.bool_] | None:
     """Return where values are missing; None: nowhere."""
-    # Pandas has to examine every value, the others know how many are missing.
+    # pandas has to examine every value; the others know how many are missing.
     if not series.implementation.is_pandas_like() and series.null_count() == 0:
         return None
     return none_if_empty(series.is_null().to_numpy().astype(bool))
@@ -243,7 +243,7 @@ def _values(
     return Values(kind, dtype, data, none_if_empty(data < 0), categories=categories)
 
 
-# Times and decimals, whose Python objects would be slow, or rounded
+# Times and decimals, which would be slow or rounded as Python objects
 
 
 def _read_clock(series: nw.Series[Any], dtype: str, missing: NDArray[np.bool_] | None) -> Values:
@@ -276,6 +276,6 @@ def _read_decimals(
     if missing is not None:
         halves[missing] = 0
     low, high = halves.T
-    if (high != low >> 63).any():  # the upper half has to repeat the sign, and no more
+    if (high != low >> 63).any():  # the upper half must only repeat the sign
         return None
     return Values("number", dtype, low, missing, Fraction(10) ** kind.scale)

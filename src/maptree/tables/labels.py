@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import column_or_1d
 
-# Class numbers: a byte each where that is enough, for at 100 columns of 0 and 1 four bytes would
-# be a third of what the packed table takes.
+# Class numbers: one byte each if that is enough, because with 100 columns of 0 and 1, four bytes
+# would be a third of the packed table.
 Codes = NDArray[np.uint8] | NDArray[np.int32]
 
-# Labels read together, so that reading them takes next to no memory.
+# Labels read at a time, so that reading them takes almost no memory.
 _BLOCK = 1 << 15
 
 
@@ -34,7 +34,7 @@ def read_labels(y: Any, n_rows: int) -> tuple[NDArray[Any], Codes]:
         return _number_objects(labels) if labels.dtype.kind == "O" else _number(labels)
     except TypeError:
         raise TypeError(
-            f"y has labels of type {type(labels[0]).__name__}, which cannot be put in order: "
+            f"y has labels of type {type(labels[0]).__name__}, which cannot be sorted: "
             "convert them to str or int first."
         ) from None
 
@@ -51,7 +51,7 @@ def _number(labels: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
 
 
 def _number_objects(labels: NDArray[np.object_]) -> tuple[NDArray[np.object_], Codes]:
-    """Look objects up instead of sorting them all, which takes several times as long."""
+    """Look up objects instead of sorting them all, which takes several times as long."""
     classes = np.array([*sorted(set(labels)), None], dtype=object)[:-1]  # None: one axis
     position = {label: i for i, label in enumerate(classes)}
     codes = _empty_codes(len(labels), len(classes))
@@ -64,7 +64,7 @@ def _empty_codes(n_rows: int, n_classes: int) -> Codes:
 
 
 def _read_series(y: Any, n_rows: int) -> tuple[NDArray[Any], Codes] | None:
-    """Read text of polars or arrow, which would be large as Python objects; None: y is not that."""
+    """Read polars or arrow text, which would be large as Python objects; None: y is not that."""
     if type(y).__module__.partition(".")[0] not in ("polars", "pyarrow"):
         return None
     import narwhals.stable.v2 as nw
@@ -113,7 +113,7 @@ def class_numbers(y: Any, n_rows: int, n_classes: int) -> Codes:
 
 
 def numbers_among(classes: NDArray[Any], y: Any, n_rows: int) -> NDArray[np.intp]:
-    """Return the position of each label among the classes of a fitted tree, -1 for another.
+    """Return the position of each label among the classes of a fitted tree; -1 if unknown.
 
     >>> numbers_among(np.array(["no", "yes"]), ["yes", "maybe"], 2)
     array([ 1, -1])
@@ -123,8 +123,8 @@ def numbers_among(classes: NDArray[Any], y: Any, n_rows: int) -> NDArray[np.intp
     numbers = np.array([position.get(label, -1) for label in labels.tolist()], dtype=np.intp)
     if (numbers < 0).all():
         raise ValueError(
-            f"y has {_few(labels)}, none of which was a label when the tree was fitted "
-            f"({_few(classes)}): pass labels of the same type."
+            f"y has {_few(labels)}, but the tree was fitted with the labels {_few(classes)}: pass "
+            "labels of the same type."
         )
     return numbers[codes]
 
@@ -187,7 +187,7 @@ def _family(label: object) -> str:
 
 
 def _plain(labels: NDArray[np.object_]) -> NDArray[Any]:
-    """Turn objects that are numbers into an array of numbers; refuse mixed and missing labels."""
+    """Convert objects that are numbers to an array of numbers; refuse mixed and missing labels."""
     first_row: dict[str, int] = {}
     for kind in dict.fromkeys(map(type, labels)):
         row = next(i for i, label in enumerate(labels) if type(label) is kind)
@@ -197,7 +197,7 @@ def _plain(labels: NDArray[np.object_]) -> NDArray[Any]:
         missing = _first(labels, _is_missing)
     if missing is not None:
         raise ValueError(
-            f"y has a missing label at row {missing} ({labels[missing]!r}; NaN is no class): "
+            f"y has a missing label at row {missing} ({labels[missing]!r}; NaN is not a class): "
             "drop the row or give it a label."
         )
     if len(first_row) > 1:
@@ -207,7 +207,7 @@ def _plain(labels: NDArray[np.object_]) -> NDArray[Any]:
         )
     if first_row.keys() & {"bool", "number"}:
         numbers: NDArray[Any] = np.array(labels.tolist())
-        # Numbers too large for an array of numbers stay objects: rounded they could be equal.
+        # Numbers too large for an array of numbers stay objects: rounding could make them equal.
         return numbers if np.array_equal(numbers.astype(object), labels) else labels
     return labels
 
@@ -228,11 +228,12 @@ def _refuse_unusable(labels: NDArray[Any]) -> None:
         raise ValueError("Complex data not supported: y has complex labels. Pass real ones.")
     if kind in "SV" or (kind == "O" and isinstance(labels[0], bytes)):
         raise TypeError(
-            f"y has labels of bytes, such as {labels[0]!r}: decode them to str, as scikit-learn's "
-            "scores ask for."
+            f"y has bytes as labels, such as {labels[0]!r}: decode them to str, which "
+            "scikit-learn's scores need."
         )
     if kind in "Mm" and np.isnat(labels).any():
-        raise ValueError(f"y has a missing label at row {int(np.argmax(np.isnat(labels)))}.")
+        row = int(np.argmax(np.isnat(labels)))
+        raise ValueError(f"y has a missing label at row {row}: drop the row or give it a label.")
     if kind != "f":
         return
     for start in range(0, len(labels), _BLOCK):
@@ -244,7 +245,7 @@ def _refuse_not_whole(labels: NDArray[np.floating[Any]], first_row: int) -> None
     if bad.any():
         row = int(np.argmax(bad))
         raise ValueError(
-            f"y has {labels[row]!s} at row {first_row + row} (NaN and inf are no classes): "
+            f"y has {labels[row]!s} at row {first_row + row} (NaN and inf are not classes): "
             "drop the row or give it a label."
         )
     bad = labels != np.floor(labels)
@@ -252,5 +253,5 @@ def _refuse_not_whole(labels: NDArray[np.floating[Any]], first_row: int) -> None
         row = int(np.argmax(bad))
         raise ValueError(
             f"Unknown label type: continuous. y has {labels[row]!s} at row {first_row + row}, but "
-            "a class is a whole number or a word: bin the values into classes, or use a regressor."
+            "classes are whole numbers or text: bin the values into classes, or use a regressor."
         )

@@ -1,4 +1,4 @@
-"""A column of Python objects, or of numpy's dates and durations, as values."""
+"""A column of Python objects, or of numpy dates and durations, as values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from maptree.tables.values import Categories, Values, none_if_empty, nothing
 _EPOCH = dt.datetime(1970, 1, 1)
 _EPOCH_UTC = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
-# Names of the types of pandas' NA and NaT, which must be known without importing pandas.
+# Type names of pandas' NA and NaT, so that they are recognised without importing pandas.
 _MISSING_TYPES = ("NAType", "NaTType", "NoneType", "MaskedConstant")
 # Types with a value that stands for a missing one.
 _WITH_NAN = (float, np.floating, Decimal, np.datetime64, np.timedelta64)
@@ -30,7 +30,7 @@ def read_objects(
     where: str,
     masked: NDArray[np.bool_] | None = None,
 ) -> Values:
-    """Turn a column of Python objects into values; ``where`` names it in messages.
+    """Convert a column of Python objects to values; ``where`` names it in messages.
 
     >>> values = read_objects(np.array(["red", None, "blue"], dtype=object), "object", "column 0")
     >>> values.kind, values.data, list(values.categories)
@@ -70,7 +70,7 @@ def read_times(
     masked: NDArray[np.bool_] | None = None,
     zone: str | None = None,
 ) -> Values:
-    """Turn an array of numpy's dates or durations into values; ``where`` names it in messages.
+    """Convert an array of numpy dates or durations to values; ``where`` names it in messages.
 
     >>> read_times(np.array(["2021-03-04", "NaT"], "M8[D]"), "date", "column 0").data[0]
     np.int64(18690)
@@ -93,7 +93,7 @@ def read_times(
 
 
 def _find_missing(objects: list[Any]) -> NDArray[np.bool_]:
-    each = list(map(type, objects))  # by C functions alone: several times as fast as a loop
+    each = list(map(type, objects))  # only C functions: several times as fast as a loop
     always = {t for t in set(each) if t.__name__ in _MISSING_TYPES}
     missing = np.fromiter(map(always.__contains__, each), dtype=bool, count=len(each))
     sometimes = tuple(t for t in set(each) if issubclass(t, _WITH_NAN))
@@ -130,14 +130,14 @@ def _family(value: Any) -> str:
 
 
 def _common(families: dict[str, int], column: NDArray[np.object_], where: str) -> str:
-    """Return what all values of a column are; refuse other mixtures than those that compare."""
+    """Return the common kind of a column's values; refuse mixtures that cannot be compared."""
     kinds = set(families)
     for family, row in families.items():
         if family not in _CONVERT and family != "text":
             if isinstance(column[row], Complex):
                 raise ValueError(
                     f"Complex data not supported: X has {column[row]!r} at row {row}, {where}. "
-                    "Pass the real and the imaginary parts as columns of their own."
+                    "Pass the real and the imaginary parts as separate columns."
                 )
             # scikit-learn's checks look for "argument must be", "string" and "number".
             raise TypeError(
@@ -151,8 +151,8 @@ def _common(families: dict[str, int], column: NDArray[np.object_], where: str) -
             return "number" if "number" in mixture else "datetime"
     examples = ", ".join(f"{column[row]!r} at row {row}" for row in sorted(families.values()))
     raise TypeError(
-        f"X has values of mixed types in {where} ({examples}): convert the column to one type, "
-        "numbers or text, and leave missing values empty."
+        f"X has values of mixed types in {where} ({examples}): convert the column to numbers or "
+        "to text, and use None for missing values."
     )
 
 
@@ -169,7 +169,7 @@ def _text(
     return Values("category", dtype, data, none_if_empty(missing), categories=categories)
 
 
-# Conversions return the array, how much of it makes a unit, and the time zone.
+# Conversions return the array, how much of it is one unit, and the time zone.
 Converted = tuple[NDArray[Any], Fraction, str | None]
 
 
@@ -209,7 +209,7 @@ def _plain_number(value: Any, where: str) -> int | float | Decimal:
     rounded = float(value)
     if rounded != value:  # a fraction, or a long double
         raise ValueError(
-            f"X has {value!r} in {where}, which no float is equal to: convert the column to float."
+            f"X has {value!r} in {where}, which no float equals: convert the column to float."
         )
     return rounded
 
@@ -244,7 +244,7 @@ def _point(value: Any, epoch: dt.datetime) -> int:
         return int(value.toordinal() - epoch.toordinal()) * DAY
     if type(value) is dt.datetime:
         return _nanoseconds(value - epoch)
-    # A pandas Timestamp: it goes to nanoseconds, and its differences are not Python's.
+    # A pandas Timestamp: it has nanoseconds, and its differences are not Python's timedelta.
     stamp: Any = value
     return _nanoseconds(stamp.to_pydatetime(warn=False) - epoch) + int(stamp.nanosecond)
 
@@ -257,8 +257,8 @@ def _times(objects: Sequence[Any], where: str) -> Converted:
     for value in objects:
         if value.tzinfo is not None:
             raise TypeError(
-                f"X has {value!r} in {where}: a time of day with a time zone has no place in an "
-                "order. Pass it without, or as a date with time and zone."
+                f"X has {value!r} in {where}: times of day with a time zone cannot be ordered. "
+                "Pass them without a zone, or as datetimes."
             )
     times = [
         ((v.hour * 60 + v.minute) * 60 + v.second) * SECOND + v.microsecond * 1000 for v in objects
@@ -284,14 +284,14 @@ def _in_nanoseconds(count: int, unit: str, step: int) -> int:
 
 
 def _whole(nanoseconds: Sequence[int]) -> tuple[NDArray[np.int64], Fraction]:
-    """Return whole numbers in the finest unit in which 64 bits hold all, and what a unit is."""
+    """Return whole numbers in the finest unit in which all fit into 64 bits, and that unit."""
     limit = np.iinfo(np.int64).max
     for unit in (1, 10**3, 10**6, SECOND):
         inside = min(nanoseconds) >= -limit * unit and max(nanoseconds) <= limit * unit
         if inside and all(value % unit == 0 for value in nanoseconds):
             numbers = [value // unit for value in nanoseconds]
             return np.array(numbers, dtype=np.int64), Fraction(1, unit)
-    raise ValueError("X has times that are too far apart to compare: bring them to one unit.")
+    raise ValueError("X has times too far apart to compare: convert them to one unit.")
 
 
 _CONVERT: dict[str, Callable[[Sequence[Any], str], Converted]] = {

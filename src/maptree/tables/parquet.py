@@ -1,4 +1,4 @@
-"""Parquet files that need not fit into memory: one column is read at a time."""
+"""Parquet files larger than memory: one column is read at a time."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class ParquetTable(Table):
     """A Parquet file, or a folder of them, of which only the schema has been read.
 
     ``scan_parquet`` opens one. Pass it to ``fit`` or ``predict`` in place of a data frame: columns
-    are read one after the other and turned into bits, and predictions read only those columns that
-    the tree asks about.
+    are read one by one and packed into bits, and predictions read only the columns that the tree
+    tests.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class ParquetTable(Table):
 
     def __init__(self, dataset: Any, schema: Any, columns: Sequence[str], n_rows: int) -> None:
         self._dataset = dataset
-        self._schema = schema  # of the file; text is read as a dictionary and codes
+        self._schema = schema  # of the file; text is read as a dictionary with codes
         self.columns = list(columns)
         self.n_rows = n_rows
         self.n_columns = len(self.columns)
@@ -61,7 +61,7 @@ class ParquetTable(Table):
         return self._load(name)
 
     def _load(self, name: str) -> pyarrow.ChunkedArray:
-        # Few pieces at a time: what is read ahead takes memory, too.
+        # Few batches at a time: reading ahead takes memory, too.
         options = {"batch_readahead": 2, "fragment_readahead": 1}
         return self._dataset.to_table(columns=[name], **options).column(0)
 
@@ -70,7 +70,9 @@ class ParquetTable(Table):
         unknown = [name for name in names if name not in known]
         if unknown:
             listed = ", ".join(map(repr, unknown))
-            raise KeyError(f"no column is named {listed}; there are {', '.join(self.columns)}")
+            raise KeyError(
+                f"no column is named {listed}; the columns are {', '.join(self.columns)}"
+            )
 
     def read(self, column: int) -> Values:
         import narwhals.stable.v2 as nw
@@ -82,7 +84,7 @@ class ParquetTable(Table):
         series = nw.from_native(self._load(name), series_only=True)
         values = read_series(series, self.label(column))
         del series
-        pyarrow.default_memory_pool().release_unused()  # or it keeps a few columns' worth
+        pyarrow.default_memory_pool().release_unused()  # otherwise it keeps a few columns' worth
         return replace(values, dtype=str(self._schema.field(name).type))
 
     def kind(self, column: int) -> str | None:
@@ -99,7 +101,7 @@ class ParquetTable(Table):
         return self._schema.empty_table().select(self.columns)
 
     def copy(self) -> ParquetTable:
-        """Return the same table, for a reader that names the columns."""
+        """Return the same table, for a reader that refers to columns by name."""
         return self.select(*self.columns)
 
     def __repr__(self) -> str:
@@ -128,7 +130,7 @@ def scan_parquet(path: str | os.PathLike[str]) -> ParquetTable:
     except ImportError:
         raise ImportError("Reading Parquet files needs pyarrow: pip install pyarrow.") from None
     schema = ds.dataset(path, format="parquet").schema
-    # Text is stored as a dictionary and codes, and only the codes are needed.
+    # Text is stored as a dictionary with codes, and only the codes are needed.
     text = {
         f.name for f in schema if pa.types.is_string(f.type) or pa.types.is_large_string(f.type)
     }

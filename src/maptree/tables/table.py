@@ -1,6 +1,6 @@
 """Reading X: from what the user passes to a table whose columns can be read one by one.
 
-Whatever is wrong is reported with its row, its column by name, its value and a remedy.
+Errors name the row, the column and the value, and say what to do.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from maptree import _core
 from maptree.tables.objects import read_objects, read_times
 from maptree.tables.values import Values, none_if_empty
 
-# A part of scikit-learn's message about a shape, and the remedy to add to it.
+# A part of scikit-learn's message about shapes, and the remedy to add to it.
 _REMEDIES = {
     "Found array with dim": "Pass a table of rows and columns.",
     "0 sample(s)": "Pass at least one row.",
@@ -27,7 +27,7 @@ _NATIVE = {np.dtype(kind) for kind in np.typecodes["AllInteger"] + "?fd"}
 
 
 class Table(ABC):
-    """A table: its size, the names of its columns, and the columns themselves when asked for."""
+    """A table: its size, the names of its columns, and the columns themselves on demand."""
 
     n_rows: int
     n_columns: int
@@ -47,7 +47,7 @@ class Table(ABC):
 
 
 class Matrix(Table):
-    """A matrix of numbers or booleans in the caller's own memory, where that is possible."""
+    """A matrix of numbers or booleans, in the caller's memory if possible."""
 
     def __init__(self, values: NDArray[Any], masked: NDArray[np.bool_] | None = None) -> None:
         self.values = values
@@ -66,7 +66,7 @@ class Matrix(Table):
         return "boolean" if self.values.dtype.kind == "b" else "number"
 
     def pack(self) -> _core.PackedTable | None:
-        """Pack a matrix that is 0/1 throughout; None if it is not."""
+        """Pack an all-0/1 matrix; None if it is not."""
         return None if self.masked is not None else _core.pack(self.values)
 
 
@@ -88,14 +88,14 @@ class Objects(Table):
 
 
 def read_table(owner: Any, X: Any, *, reset: bool) -> Table:
-    """Validate X for an estimator; with ``reset`` as at fit, else against what it was fitted on.
+    """Validate X for an estimator: with ``reset`` as in fit, otherwise against the fitted table.
 
-    ``owner`` gets ``n_features_in_`` and ``feature_names_in_`` when reset, as scikit-learn does.
+    ``reset`` sets ``n_features_in_`` and ``feature_names_in_`` of ``owner``, as in scikit-learn.
     """
     if issparse(X):
         raise TypeError(
-            "X is a sparse matrix: sparse data is not supported. Pass X.toarray(), "
-            "which the search packs into one bit per value."
+            "X is a sparse matrix: sparse data is not supported. Pass X.toarray(); "
+            "the search packs it into one bit per value."
         )
     _refuse_records(X)
     table: Table | None = None
@@ -110,7 +110,7 @@ def read_table(owner: Any, X: Any, *, reset: bool) -> Table:
 
 
 def _refuse_records(X: Any) -> None:
-    """Refuse tables whose columns have names but no order that scikit-learn knows of."""
+    """Refuse tables with named columns whose order scikit-learn does not know."""
     records = isinstance(X, (list, tuple)) and len(X) > 0 and isinstance(X[0], dict)
     structured = isinstance(X, np.ndarray) and X.dtype.names is not None
     if isinstance(X, dict) or records or structured:
@@ -123,7 +123,7 @@ def _read_array(owner: Any, X: Any, reset: bool) -> Table:
     if masked is not None:
         X = np.ma.getdata(X)
     values = _validate(owner, _as_objects(X), reset)
-    if values.dtype.kind == "c":  # scikit-learn refuses it as well, in other words
+    if values.dtype.kind == "c":  # scikit-learn refuses it as well, with another message
         raise ValueError("Complex data not supported: pass real and imaginary parts as columns.")
     if values.dtype.kind in "biuf":
         return Matrix(native(values), masked)
@@ -160,14 +160,14 @@ def _as_objects(X: Any) -> Any:
 
 
 def native(values: NDArray[Any]) -> NDArray[Any]:
-    """Return numbers in a type that the core and the comparisons know, without rounding any."""
+    """Return numbers in a type that the core and the comparisons support, without rounding."""
     if values.dtype in _NATIVE:
         return values
     whole = values.dtype.kind in "biu"
     converted = values.astype(values.dtype.newbyteorder("=") if whole else np.float64)
     if values.dtype.itemsize > 8 and not np.array_equal(converted, values, equal_nan=True):
         raise ValueError(
-            f"X has type {values.dtype} and numbers that float64 does not hold: convert it, "
+            f"X has type {values.dtype} and numbers that float64 cannot hold: convert it, "
             "X.astype(np.float64)."
         )
     return converted

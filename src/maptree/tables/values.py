@@ -1,4 +1,4 @@
-"""A column of any table as one array whose order is that of its values."""
+"""A column of any table as one array that sorts like its values."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-# A category keeps its type. Numbers that are equal are one category, as in a Python dict.
+# A category keeps its type. Equal numbers are one category, as in a Python dict.
 Category = str | bool | int | float
 
-# Categories that are turned into Python objects together.
+# Categories that are converted to Python objects at a time.
 _BLOCK = 1 << 16
 
 
 @dataclass(frozen=True)
 class Categories(Sequence[Category]):
-    """The categories of a column, made into Python objects only when they are asked for.
+    """The categories of a column, converted to Python objects only on demand.
 
-    A column of ten million different texts has as many categories, and all that is needed of them
-    is their number.
+    A column of ten million different strings has as many categories, but only their number is
+    needed.
 
     >>> categories = Categories.of(["red", "blue"])
     >>> len(categories), categories[1], list(categories)
@@ -30,7 +30,7 @@ class Categories(Sequence[Category]):
     """
 
     size: int
-    block: Callable[[int, int], list[Any]]  # from, to (not included)
+    block: Callable[[int, int], list[Any]]  # start, stop
 
     @classmethod
     def of(cls, values: Sequence[Any]) -> Categories:
@@ -56,9 +56,9 @@ class Categories(Sequence[Category]):
 
 
 def _plain(value: Any) -> Category:
-    """Return a category as a Python object; one that is neither text nor a number as its text.
+    """Return a category as a Python object; anything but text and numbers becomes text.
 
-    That is how the intervals that ``pandas.cut`` makes become categories.
+    This is how the intervals of ``pandas.cut`` become categories.
     """
     if isinstance(value, np.generic):
         value = value.item()
@@ -73,17 +73,17 @@ class Values:
     ----------
     kind : str
         "number", "boolean", "category", "ordered", "date", "datetime", "time", "duration", or
-        "nothing" for a column that has no type because nothing is in it.
+        "nothing" for a column without a type, because all its values are missing.
     dtype : str
-        What the table calls the type.
+        The type, as the table calls it.
     data : array (rows,)
         Numbers of any type, or Python objects where no type holds them exactly; booleans;
         positions in ``categories`` (-1 where missing); whole numbers for dates and times.
     missing : bool array (rows,) or None
-        Where a value is missing. None: nowhere but at NaN in ``data``.
+        Where values are missing. None: only where ``data`` is NaN.
     per_unit : Fraction
-        How much of ``data`` is one unit of the value: 100 for cents of a decimal number. The unit
-        of a date is the day, that of other times a nanosecond.
+        How much of ``data`` is one unit of the value: 100 if a decimal number is stored in cents.
+        The unit of a date is a day, the unit of other times a nanosecond.
     categories : Categories
         Of a category or an ordered column.
     zone : str or None

@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 
 from maptree.parameters.limits import total_weight
 
-# Weights checked together, so that checking takes next to no memory.
+# Weights checked at a time, so that checking takes almost no memory.
 _BLOCK = 1 << 15
 
 
 def read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.int64] | None:
     """Return whole weights, one per row, or None where every row counts once.
 
-    A weight of w means w copies of the row, 0 leaves the row out. Other numbers have no meaning
-    in the posterior, whose likelihood counts rows, so they are refused rather than rounded.
+    A weight of w means w copies of the row; 0 leaves the row out. Other numbers have no meaning in
+    the posterior, whose likelihood counts rows, so they are refused, not rounded.
 
     >>> read_weights([1.0, 2.0, 0.0], 3)
     array([1, 2, 0])
@@ -47,7 +47,7 @@ def read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.int64] | None:
         _refuse_not_whole(given[start : start + _BLOCK], start)
     total = int(given.sum(dtype=np.float64))
     if total == 0:
-        raise ValueError("Every sample weight is zero: at least one row must count.")
+        raise ValueError("Every sample weight is zero: pass at least one above 0.")
     total_weight(total)
     return given.astype(np.int64, copy=False)
 
@@ -58,7 +58,7 @@ def _refuse_not_whole(weights: NDArray[Any], first_row: int) -> None:
     if bad.any():
         row = int(np.argmax(bad))
         raise ValueError(
-            f"sample_weight[{first_row + row}] is {weights[row]!s}: weights are whole numbers of "
-            "at least 0, because a weight of w means w copies of the row. Scale them to whole "
+            f"sample_weight[{first_row + row}] is {weights[row]!s}: weights must be whole numbers "
+            "of at least 0, because a weight of w means w copies of the row. Scale them to whole "
             "numbers first."
         )

@@ -1,4 +1,4 @@
-"""What is known about a fitted tree: how probable it is, and how much better any tree could be."""
+"""What is proved about a fitted tree: its log posterior, and how much better any tree could be."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 # What ended a search that did not prove its tree. These words and the sentences of ``Certificate``
-# are the only ones for it; whoever speaks of a certificate puts them together.
+# are the only ones for it; other modules combine them.
 STOPPED_BY = {
     "time_limit": "the time limit",
     "memory_limit": "the memory limit",
@@ -20,11 +20,11 @@ STATUSES = ("optimal", *STOPPED_BY)
 class Certificate:
     """The outcome of a search, in numbers.
 
-    It speaks about trees over the binary tests that the search was given, within ``max_depth``
-    and ``min_samples_leaf`` where those were set. The bounds are computed in fixed-point
-    arithmetic (multiples of 2**-32 nats) in which they hold exactly, so "optimal" does not rest on
-    floating-point equality. It rests on one assumption: no two sets of rows share a random
-    128-bit key, which has a chance of about (number of subproblems)**2 / 2**129.
+    It is about trees over the binary tests that the search was given, within ``max_depth`` and
+    ``min_samples_leaf`` if those were set. The bounds are computed in fixed-point arithmetic
+    (multiples of 2**-32 nats), in which they hold exactly, so "optimal" does not rest on
+    floating-point equality. It rests on one assumption: no two sets of rows share a random 128-bit
+    key. The probability that two do is about (number of subproblems)**2 / 2**129.
 
     Attributes
     ----------
@@ -43,9 +43,9 @@ class Certificate:
         The largest D for which it was proved that no tree of depth at most D is more probable
         than this one; ``math.inf`` when optimal.
     expansions, subproblems : int
-        Work done: nodes expanded, and distinct subproblems met.
+        Work done: node expansions, and distinct subproblems reached.
     seconds : float
-        Time from the beginning of ``fit`` to the end of the search.
+        Time from the start of ``fit`` to the end of the search.
     peak_bytes : int
         The most memory held at once for the packed table and the search.
 
@@ -94,7 +94,7 @@ class Certificate:
 
     @property
     def bounds(self) -> str:
-        """The log posterior, and between which bounds the best one is."""
+        """The log posterior, its upper bound, and the gap."""
         return (
             f"Log posterior {self.log_posterior:.4f}; no tree exceeds "
             f"{self.log_posterior_bound:.4f} (gap {self.gap:.4f} nats)."

@@ -18,7 +18,7 @@ from maptree.trees.leaf_probabilities import posterior_mean
 from maptree.trees.training import TrainingSummary
 from maptree.trees.tree import Tree
 
-# Of the trace of a search.
+# Fields of the trace of a search.
 TRACE = np.dtype(
     [
         ("seconds", np.float64),
@@ -31,7 +31,7 @@ TRACE = np.dtype(
 
 @dataclass(frozen=True, eq=False)
 class FittedTree:
-    """A tree, the table and the prior that it was fitted with, and what is proved about it.
+    """A tree, the schema of its table, its prior, and what is proved about it.
 
     ``fit`` and ``load_model`` make it. Rules, exports, plots, reports, model files and the command
     line are made from it and from nothing else.
@@ -49,13 +49,13 @@ class FittedTree:
     training : TrainingSummary
         Rows, date, version, name of the target.
     trace : structured array
-        The search as it went: seconds, log_posterior, and log_posterior_bound for a search.
+        The course of the run: seconds, log_posterior, and log_posterior_bound for a search.
     certificate : Certificate or None
         What is proved; None for the best tree of a sampler, which proves nothing.
     constraints : Constraints
         The trees that the certificate is about.
     importances : float64 array (columns,) or None
-        The share of each column in what the splits gain; None for the best tree of a sampler.
+        The share of each column in the gain of the splits; None for the best tree of a sampler.
     """
 
     tree: Tree
@@ -87,14 +87,14 @@ class FittedTree:
     def named(self, feature_names: Sequence[str] | None) -> FittedTree:
         """Return the tree with names for a table that had none; None changes nothing.
 
-        A table that had names keeps them, and other ones are refused.
+        A table that had names keeps them; other names are refused.
         """
         if feature_names is None:
             return self
         names = [str(name) for name in feature_names]
         if self.schema.named and names != self.schema.names:
             raise ValueError(
-                "feature_names is not equal to feature_names_in_: the table had names. Pass none."
+                "feature_names is not equal to feature_names_in_: the table had names. Omit it."
             )
         return self.renamed(names)
 
@@ -107,7 +107,7 @@ class FittedTree:
         if len(names) != n_columns:
             raise ValueError(
                 f"feature_names has {len(names)} names, but the table had {n_columns} "
-                f"column{'' if n_columns == 1 else 's'}: pass one for each."
+                f"column{'' if n_columns == 1 else 's'}: pass one name per column."
             )
         return replace(self, schema=self.schema.renamed(names))
 
@@ -125,7 +125,7 @@ class HasFittedTree(Protocol):
 
 
 def fitted_tree(model: FittedTree | HasFittedTree) -> FittedTree:
-    """Return the fitted tree of a classifier; a fitted tree is its own.
+    """Return the fitted tree of a classifier; a ``FittedTree`` is returned as it is.
 
     >>> fitted_tree("tree")
     Traceback (most recent call last):

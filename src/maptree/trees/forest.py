@@ -11,18 +11,18 @@ from numpy.typing import NDArray
 
 from maptree.trees.tree import Answer, Tree
 
-# Rows that are routed together: the answers to all tests are held for so many.
+# Rows routed at a time: the answers to all tests are held for this many rows.
 _BLOCK = 1 << 15
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trees(Sequence[Tree]):
-    """A sequence of trees in flat arrays; each is made when asked for.
+    """A sequence of trees in flat arrays; each ``Tree`` is made on demand.
 
     Attributes
     ----------
     starts, sizes : int64 array (trees,)
-        The nodes of tree t are the ``sizes[t]`` from ``starts[t]`` on. Others belong to no tree.
+        Tree t has ``sizes[t]`` nodes from ``starts[t]`` on. Other nodes belong to no tree.
     feature, left, right, counts
         As in ``Tree``; children are numbered within their tree.
 
@@ -60,17 +60,17 @@ class Trees(Sequence[Tree]):
         return Tree(self.feature[nodes], self.left[nodes], self.right[nodes], self.counts[nodes])
 
     def take(self, numbers: NDArray[np.intp]) -> Trees:
-        """Return the trees of these numbers, in this order. Nodes are not copied."""
+        """Return the trees with these indices, in this order. Nodes are not copied."""
         return replace(self, starts=self.starts[numbers], sizes=self.sizes[numbers])
 
     def nodes(self) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
-        """Return the nodes of all trees, one tree after the other, and the tree that each is of."""
+        """Return the nodes of all trees, tree by tree, and the tree of each."""
         tree = np.repeat(np.arange(len(self)), self.sizes)
         before = np.cumsum(self.sizes) - self.sizes
         return np.arange(len(tree)) + (self.starts - before)[tree], tree
 
     def splits(self) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
-        """Return the test of every inner node of all trees, and the tree that it is of."""
+        """Return the test of every inner node of all trees, and the tree of each."""
         nodes, tree = self.nodes()
         inner = self.feature[nodes] >= 0
         return self.feature[nodes[inner]], tree[inner]
@@ -97,8 +97,9 @@ class Trees(Sequence[Tree]):
     ) -> NDArray[np.float64]:
         """Return, for each row, the sum over all trees of the values at the leaf it ends in.
 
-        ``values`` has a row for every node of the flat arrays. Trees that begin alike are walked
-        together, so that rows are parted once for every distinct path, and each test is asked once.
+        ``values`` has a row for every node of the flat arrays. Trees with the same upper nodes are
+        traversed together, so that rows are split once per distinct path, and each test is
+        evaluated once.
         """
         total = np.zeros((n_rows, values.shape[1]))
         nodes, tree = self.nodes()
@@ -134,7 +135,7 @@ class Trees(Sequence[Tree]):
                         stack.append((reached, child[same]))
 
     def _by_test(self, nodes: NDArray[np.int64]) -> list[tuple[int, NDArray[np.int64]]]:
-        """Group nodes by their test; leaves are those of test -1."""
+        """Group nodes by their test; leaves have test -1."""
         if len(nodes) == 1:  # most groups, far down: no need to sort
             return [(int(self.feature[nodes[0]]), nodes)]
         nodes = nodes[np.argsort(self.feature[nodes], kind="stable")]
@@ -150,7 +151,7 @@ class Trees(Sequence[Tree]):
 
 @dataclass(frozen=True)
 class WeightedTrees:
-    """Distinct trees with weights that sum to 1, the heaviest first."""
+    """Distinct trees with weights that sum to 1, in order of decreasing weight."""
 
     trees: Trees
     weights: NDArray[np.float64]

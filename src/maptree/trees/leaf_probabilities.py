@@ -26,8 +26,8 @@ def credible_interval(
 ) -> NDArray[np.float64]:
     """Return the central credible interval of each class probability, (rows, classes, 2).
 
-    The marginal of a Dirichlet is a Beta; its quantiles at (1 - level) / 2 and (1 + level) / 2
-    are the ends. With a single class the probability is 1 and so are both ends.
+    The marginals of a Dirichlet are Beta distributions; their quantiles at (1 - level) / 2 and
+    (1 + level) / 2 are the ends. With a single class, the probability and both ends are 1.
 
     >>> credible_interval(np.array([[0, 0]]), np.array([1.0, 1.0]), level=0.5)[0, 0]
     array([0.25, 0.75])
@@ -38,7 +38,7 @@ def credible_interval(
     ours = counts + rho
     if ours.shape[1] == 1:
         return np.ones((*ours.shape, 2))
-    from scipy.special import betaincinv  # slow to import, and probabilities do without
+    from scipy.special import betaincinv  # slow to import, and probabilities do not need it
 
     others = ours.sum(axis=1, keepdims=True) - ours
     tail = (1.0 - level) / 2.0

@@ -1,6 +1,6 @@
 """The posterior probability of a given tree, computed from its definition.
 
-This is the check on the search from outside: it shares no code with it.
+This is an independent check on the search: it shares no code with it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from maptree.tables.labels import Codes, class_numbers
 from maptree.tables.weights import read_weights
 from maptree.trees.tree import Tree
 
-# Bytes of packed columns looked at together: what is temporary stays small next to the table.
+# Bytes of packed columns examined at a time, so that temporary arrays stay small.
 _BLOCK = 1 << 20
 
 
@@ -34,13 +34,13 @@ def log_posterior(
     Parameters
     ----------
     tree : Tree
-        Its ``counts`` are not used: they are counted again from X and y.
+        Its ``counts`` are not used: they are recomputed from X and y.
     X : array of shape (rows, tests)
-        The 0/1 answers to the tests, such as ``BinaryEncoder.transform`` gives. Duplicate and
-        constant columns matter: they are part of the table that the prior is about.
+        The 0/1 answers to the tests, as from ``BinaryEncoder.transform``. Duplicate and constant
+        columns matter, because the prior depends on them.
     y : array of shape (rows,)
-        Labels. If as many distinct labels as the tree has classes occur, they are the classes in
-        sorted order; otherwise they must be class numbers 0, 1, ...
+        Labels. If there are as many distinct labels as the tree has classes, they are the classes
+        in sorted order; otherwise they must be class numbers 0, 1, ...
     alpha, beta, rho
         The prior, as in ``MAPTreeClassifier``.
     sample_weight : array of shape (rows,), optional
@@ -49,8 +49,8 @@ def log_posterior(
     Returns
     -------
     float
-        ``-inf`` for a tree that asks a test where all rows give the same answer, because the
-        prior gives such a tree no probability.
+        ``-inf`` for a tree with a test that is constant on the rows of its node, because such a
+        tree has prior probability 0.
 
     Examples
     --------
@@ -74,15 +74,15 @@ def log_posterior(
         raise ValueError(f"X has shape {answers.shape}: pass a 0/1 matrix with at least one row.")
     if answers.shape[1] <= tree.feature.max():
         raise ValueError(
-            f"X has {answers.shape[1]} columns but the tree asks test {tree.feature.max()}: "
+            f"X has {answers.shape[1]} columns but the tree uses test {tree.feature.max()}: "
             "pass the encoded matrix that the tree was fitted on."
         )
     bad = first_not_binary(answers)
     if bad is not None:
         row, column = bad
         raise ValueError(
-            f"X[{row}, {column}] is {answers[row, column]!r}: the scorer takes the 0/1 answers "
-            "to the tests, such as BinaryEncoder().fit_transform(X) gives."
+            f"X[{row}, {column}] is {answers[row, column]!r}: pass the 0/1 answers to the tests, "
+            "as from BinaryEncoder().fit_transform(X)."
         )
     n_rows = answers.shape[0]
     codes = class_numbers(y, n_rows, tree.n_classes)
@@ -145,7 +145,7 @@ def _count(
 
 
 def _varies(columns: NDArray[np.uint8], rows: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Tell which columns are not constant on these rows."""
+    """Return which columns are not constant on these rows."""
     used = np.flatnonzero(rows)  # a small node touches few bytes of each column
     mask = rows[used]
     everywhere = len(used) == columns.shape[1]

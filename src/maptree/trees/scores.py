@@ -35,18 +35,18 @@ class Scores:
     log_loss: float
     calibration_error: float
     bins: tuple[Bin, ...]
-    confusion: NDArray[np.int64]  # (label, prediction); the last row is of unknown labels
+    confusion: NDArray[np.int64]  # (label, prediction); the last row is for unknown labels
     unknown: int
 
     def kept(self, method: str) -> HeldOutScores:
-        """Return what goes into the model file."""
+        """Return the scores that a model file holds."""
         return HeldOutScores(
             method, self.rows, self.accuracy, self.log_loss, self.calibration_error
         )
 
 
 def score(probabilities: NDArray[np.float64], labels: NDArray[np.intp]) -> Scores:
-    """Compare class probabilities with class numbers; -1 is a class that is not among them.
+    """Compare class probabilities with class numbers; -1 is an unknown class.
 
     >>> scores = score(np.array([[0.9, 0.1], [0.4, 0.6]]), np.array([0, 0]))
     >>> scores.accuracy, round(scores.log_loss, 3), round(scores.calibration_error, 3)

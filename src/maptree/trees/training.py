@@ -1,4 +1,4 @@
-"""What a model was fitted on, and when: what its file says about where it comes from."""
+"""What a model was fitted on and when, as its file records it."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from maptree.trees.tree import Tree
 
 @dataclass(frozen=True)
 class HeldOutScores:
-    """How well a model does on rows that it was not fitted on.
+    """How well a model predicts rows that it was not fitted on.
 
     Attributes
     ----------
     method : str
         Which rows these were, in words: "0.2 of the rows, seed 0", "5-fold cross-validation".
     rows : int
-        How many.
+        Number of rows.
     accuracy : float
         The share of rows whose most probable class is the right one.
     log_loss : float
         The mean of -log(probability of the right class), in nats.
     calibration_error : float
-        The expected calibration error: how far, on average, the probability of the most probable
-        class is from the share of rows where it is right, in ten bins.
+        The expected calibration error: the mean absolute difference between the probability of the
+        predicted class and the share of correct predictions, in ten bins.
     """
 
     method: str
@@ -38,22 +38,22 @@ class HeldOutScores:
 
 @dataclass(frozen=True)
 class TrainingSummary:
-    """Where a fitted tree comes from.
+    """How a tree was fitted.
 
     Attributes
     ----------
     rows : int
-        Number of training rows, repetitions counted.
+        Number of training rows, counted with their weights.
     class_counts : tuple of int
-        How many of them are of each class.
+        Number of these rows per class.
     date : str
-        When the fit ended, in UTC, such as "2026-03-04T12:30:00Z".
+        When the fit ended, in UTC, as in "2026-03-04T12:30:00Z".
     library : str
         The version of maptree.
     target : str or None
-        The name of the label column, where labels came with one.
+        The name of the label column, if it has one.
     held_out : HeldOutScores or None
-        Scores on other rows, where somebody measured them.
+        Scores on held-out rows, if they were computed.
     """
 
     rows: int

@@ -17,7 +17,7 @@ Answer = Callable[[int, NDArray[np.intp]], NDArray[np.bool_]]
 
 
 class TreeError(ValueError):
-    """Arrays that are no tree."""
+    """Arrays that do not form a tree."""
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -64,26 +64,26 @@ class Tree:
         object.__setattr__(self, "depths", self._measure_depths())
 
     def _check(self) -> None:
-        """State every invariant: lengths agree, and the children form one tree below node 0."""
+        """Check every invariant: lengths agree, and the children form one tree below node 0."""
         n = len(self.feature)
         if n == 0:
-            raise TreeError("A tree has at least one node: feature is empty.")
+            raise TreeError("feature is empty: a tree has at least one node.")
         for name in ("left", "right", "counts"):
             if len(getattr(self, name)) != n:
                 raise TreeError(
                     f"{name} has {len(getattr(self, name))} entries but feature has {n}: "
-                    "every array has one entry per node."
+                    "every array must have one entry per node."
                 )
         if self.counts.shape[1] == 0 or (self.counts < 0).any():
             raise TreeError("counts has a negative entry or no classes: pass (nodes, classes).")
         leaf = self.feature < 0
         if (self.feature[leaf] != -1).any():
-            raise TreeError("feature is below -1 at some node: a leaf has -1.")
+            raise TreeError("feature is below -1 at some node: it must be -1 at a leaf.")
         for name in ("left", "right"):
             child = getattr(self, name)
             if (child[leaf] != -1).any():
-                raise TreeError(f"{name} gives a leaf a child: it is -1 where feature is -1.")
-            # A child after its parent rules out cycles.
+                raise TreeError(f"{name} gives a leaf a child: it must be -1 where feature is -1.")
+            # Children after their parents rule out cycles.
             if (child[~leaf] <= np.flatnonzero(~leaf)).any() or (child >= n).any():
                 raise TreeError(f"{name} must name a later node at every inner node.")
         children = np.concatenate([self.left[~leaf], self.right[~leaf]])
@@ -130,7 +130,7 @@ class Tree:
         return parents
 
     def route(self, n_rows: int, answer: Answer) -> NDArray[np.intp]:
-        """Return the leaf of each row, asking each test only of the rows that meet it."""
+        """Return the leaf of each row, evaluating each test only for the rows that reach it."""
         leaves = np.zeros(n_rows, dtype=np.intp)
         at: dict[int, NDArray[np.intp]] = {0: np.arange(n_rows, dtype=np.intp)}
         for node in range(self.node_count):  # parents come before their children
@@ -148,7 +148,7 @@ class Tree:
         answers = np.asarray(X)
         if answers.ndim != 2 or answers.shape[1] <= self.feature.max():
             raise ValueError(
-                f"X has shape {answers.shape} but the tree asks test {self.feature.max()}: "
+                f"X has shape {answers.shape} but the tree uses test {self.feature.max()}: "
                 "pass one row per sample and one column per test."
             )
         return self.route(len(answers), lambda test, rows: answers[rows, test] != 0)

@@ -1,1 +1,1 @@
-"""Tests, rules, trees, certificates and scores in words: one voice for whoever speaks of them."""
+"""Tests, rules, trees, certificates and scores in words: the only place that writes them."""

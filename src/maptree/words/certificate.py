@@ -1,4 +1,4 @@
-"""A certificate in sentences, for people: the same on the terminal, in reports and notebooks."""
+"""A certificate in plain sentences: the same on the terminal, in reports and notebooks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def certificate_sentences(fitted: FittedTree) -> list[str]:
-    """Say what is proved about a fitted tree, one statement after the other."""
+    """Return what is proved about a fitted tree, as a list of sentences."""
     certificate = fitted.certificate
     if certificate is None:
         return ["Nothing is proved about this tree: it was drawn by a sampler."]
@@ -34,15 +34,15 @@ def certificate_sentences(fitted: FittedTree) -> list[str]:
             statements.append(f"Proved: {_lower_first(certificate.proved_to_depth)}")
     if fitted.schema.n_unread:
         statements.append(
-            f"There was no time to read {fitted.schema.n_unread:,} of "
-            f"{len(fitted.schema.columns):,} columns, so the tree does not test them, and nothing "
-            "is proved about trees that do."
+            f"The time limit left no time to read {fitted.schema.n_unread:,} of "
+            f"{len(fitted.schema.columns):,} columns: the tree does not test them, and nothing is "
+            "proved about trees that do."
         )
     return [*statements, certificate.work]
 
 
 def prior_sentence(fitted: FittedTree) -> str:
-    """Say which prior the posterior is about."""
+    """Return the parameters of the prior."""
     prior = fitted.prior
     rho = prior.rho.tolist()
     shown = rho[:1] if len(set(rho)) == 1 else rho
@@ -53,7 +53,7 @@ def prior_sentence(fitted: FittedTree) -> str:
 
 
 def size_sentence(fitted: FittedTree) -> str:
-    """Say how large a tree is, and how many columns it uses."""
+    """Return the size of a tree, and how many columns it tests."""
     tree = fitted.tree
     if tree.n_leaves == 1:
         return f"A single leaf: {_why_one_leaf(fitted)}."
@@ -64,7 +64,7 @@ def size_sentence(fitted: FittedTree) -> str:
 
 
 def short_verdict(certificate: Certificate) -> str:
-    """Say what is proved where there is room for two or three words."""
+    """Return what is proved, in two or three words."""
     return "Proved" if certificate.optimal else f"Gap {certificate.gap:.1f} nats"
 
 
@@ -83,7 +83,7 @@ def _tests(fitted: FittedTree) -> str:
 
 
 def _constraints(fitted: FittedTree) -> str:
-    """Say which trees were left out of the search by the user."""
+    """Return the user's constraints on trees."""
     constraints, words = fitted.constraints, []
     if constraints.max_depth is not None:
         words.append(f"of depth {constraints.max_depth} or less")
@@ -93,7 +93,7 @@ def _constraints(fitted: FittedTree) -> str:
 
 
 def _times(gap: float) -> str:
-    """Write e to the power of the gap.
+    """Return e to the power of the gap, in words.
 
     >>> _times(0.4), _times(4.0), _times(55.7)
     ('1.5 times', '55 times', '10²⁵ times')

@@ -1,4 +1,4 @@
-"""What became of the columns of a table, as text."""
+"""How the columns of a table were used, as text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NAME = 24  # longer names are shortened
 
 
 def report(schema: Sequence[Column]) -> str:
-    """Return a line for every column: kind, number of tests, and what was done and why.
+    """Return a line for every column: kind, number of tests, and notes on how it was used.
 
     >>> print(report([
     ...     Column("age", "number", "int64", thresholds=(45.5,), has_missing=True),

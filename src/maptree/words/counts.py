@@ -1,10 +1,10 @@
-"""Numbers of things, and times, as sentences have them."""
+"""Counts and times in words."""
 
 from __future__ import annotations
 
 
 def count(n: int, one: str, many: str | None = None) -> str:
-    """Write a number of things.
+    """Return a number with its noun.
 
     >>> count(1, "leaf", "leaves"), count(2000, "row")
     ('1 leaf', '2,000 rows')
@@ -13,7 +13,7 @@ def count(n: int, one: str, many: str | None = None) -> str:
 
 
 def seconds_text(seconds: float) -> str:
-    """Write a time.
+    """Return a time with its unit.
 
     >>> seconds_text(0.0123), seconds_text(9.96), seconds_text(432)
     ('0.012 s', '10 s', '7 min 12 s')

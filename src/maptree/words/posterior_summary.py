@@ -1,4 +1,4 @@
-"""What a weighted set of trees says about the posterior, in the words of the table."""
+"""What a weighted set of trees says about the posterior, in terms of the table's columns."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from maptree.trees.tree import Tree
 from maptree.words.tests import TestWords
 
 _WIDTH = 79
-_NAME = 56  # of a column or test; longer ones are shortened
-_LINES = 10  # of columns and of trees that the text shows
+_NAME = 56  # characters of a column or test; longer ones are shortened
+_LINES = 10  # the most columns, and the most trees, that the text shows
 
 
 class SplitFrequency(NamedTuple):
@@ -27,7 +27,7 @@ class SplitFrequency(NamedTuple):
 
 
 class FrequentTree(NamedTuple):
-    """A tree, the share of the samples that it has, and its log posterior."""
+    """A tree, its weight, and its log posterior."""
 
     tree: Tree
     weight: float
@@ -36,21 +36,21 @@ class FrequentTree(NamedTuple):
 
 @dataclass(frozen=True)
 class PosteriorSummary:
-    """The posterior over trees, as a sampler saw it.
+    """The posterior over trees, as estimated by a sampler.
 
     Attributes
     ----------
     columns : tuple of SplitFrequency
-        Of every column that some tree splits on: its name, the probability that a tree does, and
-        the expected number of splits. The most probable first.
+        For every column that some tree splits on: its name, the probability that a tree splits on
+        it, and the expected number of splits. The most probable come first.
     tests : tuple of SplitFrequency
-        The same of every binary test; a column of numbers has several.
+        The same for every binary test; a column of numbers has several.
     leaves, depth : dict
-        From a number of leaves (a depth) to its probability, in rising order.
+        From a number of leaves (a depth) to its probability, in ascending order.
     trees : tuple of FrequentTree
         The trees with the largest weights, with weight and log posterior.
     n_trees : int
-        How many distinct trees were sampled.
+        Number of distinct trees that were sampled.
     """
 
     columns: tuple[SplitFrequency, ...]
@@ -85,7 +85,7 @@ class PosteriorSummary:
 
 
 def summarise(weighted: WeightedTrees, schema: Schema, n_trees: int) -> PosteriorSummary:
-    """Summarise weighted trees; the ``n_trees`` heaviest are listed.
+    """Summarise weighted trees; the ``n_trees`` with the largest weights are listed.
 
     >>> from maptree.schema.columns import Column
     >>> from maptree.trees.forest import Trees
@@ -129,9 +129,9 @@ def _frequencies(
     weights: NDArray[np.float64],
     names: list[str],
 ) -> tuple[SplitFrequency, ...]:
-    """Return how often trees hold each thing, given what inner nodes hold and whose they are."""
+    """Return how often trees use each column or test, given those of the inner nodes of trees."""
     splits = np.bincount(what, weights[tree], minlength=len(names))
-    once = np.unique(np.stack([tree, what]), axis=1)  # however often a tree holds it
+    once = np.unique(np.stack([tree, what]), axis=1)  # once per tree, however often it is used
     used = np.bincount(once[1], weights[once[0]], minlength=len(names))
     order = np.lexsort([-splits, -used])
     return tuple(
@@ -147,7 +147,7 @@ def _probabilities(values: NDArray[np.intp], weights: NDArray[np.float64]) -> di
 
 
 def _distribution(title: str, probabilities: dict[int, float]) -> list[str]:
-    """Write a distribution on as many lines as it takes."""
+    """Write a distribution on as many lines as it needs."""
     lines, line = [], f"{title:<6}"
     for value, probability in probabilities.items():
         part = f"  {value}: {probability:.3f}"
@@ -159,7 +159,7 @@ def _distribution(title: str, probabilities: dict[int, float]) -> list[str]:
 
 
 def _cut(name: str) -> str:
-    """Shorten a name in the middle: long names often differ at their end."""
+    """Shorten a name in the middle: long names often differ at the end."""
     if len(name) <= _NAME:
         return name
     tail = _NAME // 2 - 3

@@ -20,7 +20,7 @@ Answered = tuple[int, bool]
 
 
 def yes_and_no(name: str, yes: str = "1", no: str = "0") -> tuple[str, str]:
-    """Say that a column of two values holds, and that it does not.
+    """Return the words for the two values of a 0/1 column, true and false.
 
     A name that is itself a comparison needs no "= 1" after it:
 
@@ -29,7 +29,7 @@ def yes_and_no(name: str, yes: str = "1", no: str = "0") -> tuple[str, str]:
     >>> yes_and_no("colour = red")
     ('colour = red', 'colour != red')
 
-    It has to read as one comparison, though:
+    But it must read as one comparison:
 
     >>> yes_and_no("a and b <= 3")
     ('"a and b <= 3" = 1', '"a and b <= 3" = 0')
@@ -44,13 +44,13 @@ def yes_and_no(name: str, yes: str = "1", no: str = "0") -> tuple[str, str]:
 
 
 def _is_written(text: str, write: Callable[[str], str]) -> bool:
-    """Tell whether a text is such as a rule may have it: plain, or in quotes already."""
+    """Return whether text may appear in a rule as it is: plain, or quoted already."""
     return write(text) == text or _IN_QUOTES.fullmatch(text) is not None
 
 
 @dataclass(frozen=True)
 class TestWords:
-    """What the tests of a tree ask, in the words of the table's columns.
+    """Puts tests and conditions into words, in terms of the table's columns.
 
     >>> age = Column("age", "number", "int64", thresholds=(45.5, 60.0), has_missing=True)
     >>> colour = Column("colour", "category", "string", categories=("blue", "green", "red"))
@@ -63,12 +63,12 @@ class TestWords:
     'colour not in {blue, red} and (age > 60 or missing)'
     """
 
-    __test__ = False  # not a test case, whatever pytest thinks of the name
+    __test__ = False  # not a test case, despite its name
 
     schema: Schema
 
     def test(self, test: int) -> str:
-        """Put a test into words: what holds where the answer is yes."""
+        """Return a test in words: the condition for its true branch."""
         return self.condition([(test, True)])
 
     def condition(
@@ -77,16 +77,16 @@ class TestWords:
         given: Iterable[Answered] = (),
         unseen: bool = False,
     ) -> str:
-        """Put answers along a path into words, those about one column merged.
+        """Return the answers along a path in words, with those about one column merged.
 
-        A missing value answers no, so a condition of no answers includes it and says so, unless
-        an answer in ``given`` rules it out, which is not put into words otherwise. Columns
-        in which no value was missing at ``fit`` leave it unsaid, unless ``unseen``: then all say
-        it, and ordered columns where a category goes that was not seen at ``fit``.
+        Tests are false for a missing value, so a condition of false answers includes it and says
+        so, unless an answer in ``given`` rules it out (``given`` has no other effect). Columns
+        without missing values in ``fit`` do not mention it, unless ``unseen``: then all do, and
+        ordered columns also say where a category goes that was not seen in ``fit``.
         """
         known = self._collect(answers)
         context = self._collect([*given, *[answer for kept in known.values() for answer in kept]])
-        said = []
+        parts = []
         for column, kept in known.items():
             about, tests = self.schema.columns[column], self.schema.tests
             words = _words(about, [(tests[t], a) for t, a in kept])
@@ -94,36 +94,36 @@ class TestWords:
             others = []
             if unseen and about.kind == "ordered" and _only_above(whole):
                 others.append("unknown")
-            if (about.has_missing or unseen) and not _speaks_of_missing(whole):
+            if (about.has_missing or unseen) and not _determines_missing(whole):
                 others.append("missing")
             if others:
                 words = " or ".join([words, *others])
                 words = f"({words})" if len(known) > 1 else words
-            said.append(words)
-        return " and ".join(said) if said else "always"
+            parts.append(words)
+        return " and ".join(parts) if parts else "always"
 
     def _collect(self, answers: Iterable[Answered]) -> dict[int, list[Answered]]:
-        """Sort answers by column, in the order in which the path meets these."""
+        """Group answers by column, in the order in which the path reaches the columns."""
         by_column: dict[int, list[Answered]] = {}
         for test, answer in answers:
             by_column.setdefault(self.schema.column_of_test[test], []).append((test, answer))
         return by_column
 
 
-def _speaks_of_missing(answers: Iterable[tuple[Test, bool]]) -> bool:
-    """Tell whether answers settle if the value is missing: asked, or a yes to something else."""
+def _determines_missing(answers: Iterable[tuple[Test, bool]]) -> bool:
+    """Return whether the answers tell if the value is missing: tested, or another test is true."""
     return any(answer or test.asks == "missing" for test, answer in answers)
 
 
 def _only_above(answers: Sequence[tuple[Test, bool]]) -> bool:
-    """Tell whether answers say that a value is above some others, and nothing else of it."""
+    """Return whether the answers only say that the value is above some threshold."""
     asked = [answer for test, answer in answers if test.asks == "at most"]
     missing = any(answer for test, answer in answers if test.asks == "missing")
     return bool(asked) and not any(asked) and not missing
 
 
 def _words(column: Column, answers: Sequence[tuple[Test, bool]]) -> str:
-    """Put what is known about one column into words, missing values aside."""
+    """Return what is known about one column in words, ignoring missing values."""
     name = name_text(column.name)
     yes = [test for test, answer in answers if answer]
     no = [test for test, answer in answers if not answer]

@@ -10,13 +10,13 @@ from maptree.trees.fitted import FittedTree
 from maptree.trees.leaf_probabilities import LEVEL, credible_interval
 from maptree.words.tests import Answered, TestWords
 
-# With more classes than this, those without a row in a leaf are not listed there.
+# With more classes than this, a leaf does not list the classes without rows.
 _FEW = 3
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
 
 def rules(fitted: FittedTree) -> list[str]:
-    r"""Return one rule per leaf: the condition, and what holds there.
+    r"""Return one rule per leaf: the condition, and the outcome.
 
     >>> from maptree import MAPTreeClassifier
     >>> model = MAPTreeClassifier().fit([[40], [50]] * 9, ["no", "yes"] * 9)
@@ -63,14 +63,14 @@ def indented(fitted: FittedTree) -> str:
         if node != 0:
             lines.append(condition.removesuffix(": "))
         for child, answer in ((tree.left[node], False), (tree.right[node], True)):
-            said = words.condition([(test, answer)], given=path)
-            line = f"{'| ' * len(path)}{said}: "
+            phrase = words.condition([(test, answer)], given=path)
+            line = f"{'| ' * len(path)}{phrase}: "
             stack.append((int(child), [*path, (test, answer)], line))
     return "\n".join(lines)
 
 
 def _outcome(fitted: FittedTree, node: int) -> str:
-    """Say which class is the most probable in a leaf, how probable, and from how many rows."""
+    """Return the most probable class of a leaf, its probability, and the number of rows."""
     mean = fitted.probabilities[node]
     k = int(np.argmax(mean))
     counts = fitted.tree.counts[node : node + 1]
@@ -88,6 +88,6 @@ def _counts(fitted: FittedTree, node: int) -> str:
 
 
 def _name(fitted: FittedTree, k: int) -> str:
-    """Call a class by its label; a number by itself would run into the numbers beside it."""
+    """Return a class's label; a bare number would be confused with the numbers next to it."""
     label = str(fitted.classes[k])
     return f"class {label}" if _NUMBER.fullmatch(label) else label

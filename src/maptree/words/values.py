@@ -12,15 +12,15 @@ from maptree.schema.columns import Column, Threshold
 from maptree.tables.clock import date_text, datetime_text, duration_text, time_text
 from maptree.tables.values import Category
 
-# Text that could be taken for a part of the rule around it, or would not be seen, is quoted.
+# Text that could be mistaken for part of the rule around it, or that is invisible, is quoted.
 _PLAIN = re.compile(r'[^\s",{}()]+(?: [^\s",{}()]+)*')
 _WORDS = re.compile(r"(?<!\S)(and|or|in|not|is|missing)(?!\S)|->|[<>=]")
-# Names are more often several words: they need quotes only where a rule could be parted otherwise.
+# Names often have several words: they need quotes only where a rule would become ambiguous.
 _PARTS = re.compile(r'(?<!\S)(and|or|not in|missing)(?!\S)|->|[<>="]|^\(|  |^ | $')
 
 
 def number_text(value: int | float | Decimal) -> str:
-    """Write a number so that reading it gives the same number, without a needless ".0".
+    """Write a number so that it reads back the same, without a needless ".0".
 
     >>> number_text(45.5), number_text(60.0), number_text(Decimal("0.10"))
     ('45.5', '60', '0.10')
@@ -76,5 +76,5 @@ def threshold_text(column: Column, threshold: Threshold) -> str:
 
 
 def is_infinite(threshold: Threshold) -> bool:
-    """Tell whether a threshold is one of the two infinities."""
+    """Return whether a threshold is one of the two infinities."""
     return isinstance(threshold, float) and math.isinf(threshold)

@@ -1,5 +1,5 @@
-"""The commands: a file each, with a function of the file's name.
+"""The commands: one file each, with a function named after the file.
 
-To add one, add a file. Its arguments and options are typer's; its docstring is the help, and ends
-with an example. Import what takes long inside of the function.
+To add one, add a file. Its arguments and options are typer's; its docstring is the help text and
+ends with an example. Put slow imports inside the function.
 """

@@ -1,4 +1,4 @@
-"""``maptree demo``: tic-tac-toe, proved, without any file."""
+"""``maptree demo``: the optimal tree for tic-tac-toe, without any file."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def demo(
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """Find and prove the tree for tic-tac-toe. No file is needed.
+    """Find the optimal tree for tic-tac-toe and prove it. Needs no file.
 
-    Has x won? 958 final boards, 27 tests; it takes a second or two.
+    Has x won? 958 final boards, 27 tests. Takes a second or two.
 
     \b
     Example:
@@ -30,7 +30,7 @@ def demo(
 
 
 def _run(path: str | None, as_json: bool) -> int:
-    # Imported here, so that help does not wait for them.
+    # Imported here, so that --help stays fast.
     import numpy as np
     import pyarrow as pa
 
@@ -64,8 +64,8 @@ def _run(path: str | None, as_json: bool) -> int:
     else:
         heading("The tree")
         say(
-            "A leaf gives the more probable answer, its probability with a 95% credible interval, "
-            "and the number of boards n with their answers.\n"
+            "A leaf shows the more probable class, its probability with a 95% credible interval, "
+            "and the number n of boards with their classes.\n"
         )
         say(indented(fitted), indent="    ")
         say(f"{size_sentence(fitted)} Accuracy on these boards {model.score(table, labels):.3f}.")

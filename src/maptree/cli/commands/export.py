@@ -1,4 +1,4 @@
-"""``maptree export``: the tree in another language, to run or to look at elsewhere."""
+"""``maptree export``: the tree in another language, to run or to view elsewhere."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from maptree.cli import options
 if TYPE_CHECKING:
     from maptree.trees.fitted import FittedTree
 
-# Formats that are text: the module of ``maptree.export`` and its function.
+# Text formats: the module in ``maptree.export`` and its function.
 _TEXTS = {
     "python": ("python_source", "write_python"),
     "c": ("c_source", "write_c"),
@@ -35,20 +35,24 @@ def export(
     model: options.Model,
     to: Annotated[
         str,
-        typer.Option("--to", metavar="FORMAT", help=f"{', '.join(FORMATS)}.", show_default=False),
+        typer.Option(
+            "--to", metavar="FORMAT", help=f"One of {', '.join(FORMATS)}.", show_default=False
+        ),
     ],
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write there, not to the terminal."),
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="File to write. Default: standard output."
+        ),
     ] = None,
     table: Annotated[
-        str, typer.Option(metavar="NAME", help="The table that SQL selects from.")
+        str, typer.Option(metavar="NAME", help="Name of the table that the SQL selects from.")
     ] = "data",
     json: options.Json = False,
 ) -> None:
-    """Write the tree as SQL, ONNX, Python, C, JavaScript, a picture or JSON.
+    """Export the tree as SQL, ONNX, Python, C, JavaScript, a picture or JSON.
 
-    Its answers there are those of maptree predict.
+    The exported tree gives the same predictions as maptree predict.
 
     \b
     Example:
@@ -63,7 +67,7 @@ def export(
         meant = "".join(f" Did you mean {name}?" for name in nearest(to, FORMATS)[:1])
         raise Refusal(f"--to {to} is unknown: pass one of {', '.join(FORMATS)}.{meant}", USAGE)
     if to == "onnx" and output is None:
-        raise Refusal("--to onnx is not text: pass --output FILE.onnx.", USAGE)
+        raise Refusal("--to onnx writes a binary file: pass --output FILE.onnx.", USAGE)
     fitted = read_model(model).fitted
     if output is not None:
         options.refuse_output(output, model)
@@ -71,8 +75,8 @@ def export(
     if output is not None:
         write_whole(output, content)
     if json:
-        said = {"output": output} if output is not None else {"content": content.decode()}
-        emit({"command": "export", "model_file": model, "format": to} | said)
+        result = {"output": output} if output is not None else {"content": content.decode()}
+        emit({"command": "export", "model_file": model, "format": to} | result)
     elif output is None:
         print(content.decode(), end="")
     else:

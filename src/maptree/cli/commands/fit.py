@@ -1,4 +1,4 @@
-"""``maptree fit``: find the most probable tree for a table, and write a model file."""
+"""``maptree fit``: find the most probable tree for a table and write a model file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from maptree.cli import options
 from maptree.cli.header import quick_names
 from maptree.cli.mistakes import refuse_absent, refuse_unknown
 
-_SEARCH, _SCORES = "The search", "Scores on held-out rows"
+_SEARCH, _SCORES = "Search and prior", "Scores on held-out rows"
 
 
 def fit(
@@ -18,7 +18,7 @@ def fit(
     target: Annotated[
         str,
         typer.Option(
-            "--target", "-t", metavar="NAME", help="The column to predict.", show_default=False
+            "--target", "-t", metavar="NAME", help="Column to predict.", show_default=False
         ),
     ],
     model: Annotated[
@@ -27,22 +27,24 @@ def fit(
             "--model",
             "-m",
             metavar="FILE",
-            help="Where to write the model; DATA.model.json if not given.",
+            help="Model file to write. Default: DATA.model.json in the current folder.",
         ),
     ] = None,
     drop: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAMES", help="Columns to leave out, with commas or again and again."),
+        typer.Option(
+            metavar="NAMES", help="Columns to leave out, separated by commas. Repeatable."
+        ),
     ] = None,
     positive: Annotated[
         str | None,
-        typer.Option(metavar="CLASS", help="Of several classes, tell this one from all others."),
+        typer.Option(metavar="CLASS", help="Predict this class against all others combined."),
     ] = None,
     test_fraction: Annotated[
         float | None,
         typer.Option(
-            metavar="PART",
-            help="Fit on the rest, and test on this part of the rows, such as 0.2.",
+            metavar="FRACTION",
+            help="Hold out this fraction of the rows for testing, such as 0.2. Fit on the rest.",
             rich_help_panel=_SCORES,
         ),
     ] = None,
@@ -50,59 +52,83 @@ def fit(
         int | None,
         typer.Option(
             metavar="FOLDS",
-            help="Fit on all rows, and measure by cross-validation in so many folds, each with "
-            "the time limit.",
+            help="Fit on all rows, then score by cross-validation with this many folds. Each "
+            "fold has the full time limit.",
             rich_help_panel=_SCORES,
         ),
     ] = None,
     seed: Annotated[
         int,
-        typer.Option(metavar="N", help="For held-out rows.", rich_help_panel=_SCORES),
+        typer.Option(
+            metavar="N", help="Random seed that selects the held-out rows.", rich_help_panel=_SCORES
+        ),
     ] = 0,
     time_limit: Annotated[
         str,
         typer.Option(
-            metavar="SECONDS", help="Seconds, or none: until it is proved.", rich_help_panel=_SEARCH
+            metavar="SECONDS",
+            help="Stop after this many seconds; none: search until the tree is proved optimal.",
+            rich_help_panel=_SEARCH,
         ),
     ] = "10",
     memory_limit: Annotated[
         str | None,
-        typer.Option(metavar="SIZE", help="Such as 2GiB or 500MB.", rich_help_panel=_SEARCH),
+        typer.Option(
+            metavar="SIZE",
+            help="Limit on the memory that fit adds to the process, such as 2GiB or 500MB.",
+            rich_help_panel=_SEARCH,
+        ),
     ] = None,
     max_expansions: Annotated[
         int | None,
-        typer.Option(metavar="N", help="So runs repeat exactly.", rich_help_panel=_SEARCH),
+        typer.Option(
+            metavar="N",
+            help="Stop after N node expansions. Unlike a time limit, this makes runs reproducible.",
+            rich_help_panel=_SEARCH,
+        ),
     ] = None,
     jobs: Annotated[
-        int, typer.Option(metavar="N", help="Threads; -1 for all cores.", rich_help_panel=_SEARCH)
+        int,
+        typer.Option(
+            metavar="N", help="Number of threads; -1 for all cores.", rich_help_panel=_SEARCH
+        ),
     ] = 1,
     max_depth: Annotated[
         int | None,
         typer.Option(
-            metavar="N", help="Only trees of this depth or less.", rich_help_panel=_SEARCH
+            metavar="N", help="Consider only trees of depth N or less.", rich_help_panel=_SEARCH
         ),
     ] = None,
     min_samples_leaf: Annotated[
-        int, typer.Option(metavar="N", help="Only leaves of so many rows.", rich_help_panel=_SEARCH)
+        int,
+        typer.Option(
+            metavar="N",
+            help="Consider only trees with at least N rows in every leaf.",
+            rich_help_panel=_SEARCH,
+        ),
     ] = 1,
     alpha: Annotated[
         float,
         typer.Option(
-            metavar="NUMBER", help="Prior: chance of a split at the root.", rich_help_panel=_SEARCH
+            metavar="NUMBER",
+            help="Prior: probability that the root splits.",
+            rich_help_panel=_SEARCH,
         ),
     ] = 0.95,
     beta: Annotated[
         float,
         typer.Option(
-            metavar="NUMBER", help="Prior: how it falls with depth.", rich_help_panel=_SEARCH
+            metavar="NUMBER",
+            help="Prior: how fast the split probability falls with depth.",
+            rich_help_panel=_SEARCH,
         ),
     ] = 0.5,
     rho: Annotated[
         str | None,
         typer.Option(
             metavar="NUMBERS",
-            help="Prior: pseudo-counts in a leaf, one number or one a class with commas; 5 divided "
-            "by the number of classes if not given.",
+            help="Prior: pseudo-counts in a leaf. One number, or one per class, separated by "
+            "commas. Default: 5 divided by the number of classes.",
             rich_help_panel=_SEARCH,
         ),
     ] = None,
@@ -113,10 +139,10 @@ def fit(
     decimal: options.Decimal = ".",
     missing: options.Missing = None,
 ) -> int:
-    """Find the most probable tree for a table, and write a model file.
+    """Find the most probable tree for a table and write a model file.
 
-    Ctrl-C keeps the best tree so far: it is printed and saved, and the exit
-    code is 130.
+    Ctrl-C stops the search: the best tree so far is printed and saved, and
+    the exit code is 130.
 
     \b
     Example:
@@ -145,7 +171,7 @@ def fit(
         parameters=settings.parameters(),
         as_json=json,
     )
-    # Mistakes are told at once: what is slow to import comes after them.
+    # Report mistakes at once, before the slow imports.
     refuse_absent(data)
     if data.endswith((".csv", ".tsv", ".txt")) and format is None:
         tab = "\t" if data.endswith(".tsv") else None

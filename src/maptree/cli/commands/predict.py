@@ -18,11 +18,11 @@ def predict(
     ] = (False),
     interval: Annotated[
         bool,
-        typer.Option("--interval", metavar="", help="Add a credible interval of the probability."),
+        typer.Option("--interval", metavar="", help="Add a credible interval for the probability."),
     ] = False,
     level: Annotated[
         float | None,
-        typer.Option(metavar="NUMBER", help="Of the interval; 0.95 if not given."),
+        typer.Option(metavar="NUMBER", help="Credible level of the interval. Default: 0.95."),
     ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", metavar="", help="Add the rule that fired.")
@@ -30,7 +30,9 @@ def predict(
     keep: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAMES", help="Columns of DATA to repeat, such as an id; with commas or again."
+            metavar="NAMES",
+            help="Columns of DATA to copy to the output, such as an id, separated by commas. "
+            "Repeatable.",
         ),
     ] = None,
     output: Annotated[
@@ -39,7 +41,8 @@ def predict(
             "--output",
             "-o",
             metavar="FILE",
-            help="Write there, as .csv, .tsv, .parquet, .feather or .jsonl.",
+            help="File to write: .csv, .tsv, .parquet, .feather or .jsonl. "
+            "Default: CSV on standard output.",
         ),
     ] = None,
     json: options.Json = False,
@@ -49,10 +52,10 @@ def predict(
     decimal: options.Decimal = ".",
     missing: options.Missing = None,
 ) -> None:
-    """Predict the class of new rows: CSV on standard output, or a file.
+    """Predict the class of new rows.
 
-    DATA needs the columns that the tree asks about, by name; others do no
-    harm. Missing values and unknown categories are fine.
+    DATA must have the columns that the tree tests, under the same names. Other
+    columns are ignored. Missing values and unknown categories are allowed.
 
     \b
     Example:
@@ -65,7 +68,7 @@ def predict(
     from maptree.model_file.reading import read_model
 
     if level is not None and not interval:
-        raise Refusal("--level is that of the interval: pass --interval, too.", USAGE)
+        raise Refusal("--level has no effect without --interval: pass both.", USAGE)
     if output is not None:
         options.refuse_overwriting(output, model, data)
     fitted = read_model(model).fitted

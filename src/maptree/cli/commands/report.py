@@ -1,4 +1,4 @@
-"""``maptree report``: a model as a page to look at and to send to somebody."""
+"""``maptree report``: a model as an HTML page to read and to share."""
 
 from __future__ import annotations
 
@@ -13,13 +13,17 @@ def report(
     model: options.Model,
     data: Annotated[
         str | None,
-        typer.Option("--data", metavar="DATA", help="Rows whose class is known, to score it on."),
+        typer.Option(
+            "--data", metavar="DATA", help="Rows with known classes, to score the model on."
+        ),
     ] = None,
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", metavar="FILE", help="MODEL with .html if not given."),
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="HTML file to write. Default: MODEL with .html."
+        ),
     ] = None,
-    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Of the page.")] = None,
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the page.")] = None,
     target: options.KnownTarget = None,
     json: options.Json = False,
     format: options.Format = None,
@@ -28,11 +32,11 @@ def report(
     decimal: options.Decimal = ".",
     missing: options.Missing = None,
 ) -> None:
-    """Write a report: one HTML file that needs no network.
+    """Write a report: one HTML file that works offline.
 
-    The tree to zoom and fold, a form that takes a case and shows its way to
-    the answer, the rules, the certificate in plain words, and with --data
-    accuracy, calibration and confusion.
+    It has the tree, which can be zoomed and folded; a form that shows the path
+    of a case through the tree; the rules; the certificate in plain words; and,
+    with --data, accuracy, calibration and a confusion matrix.
 
     \b
     Example:
@@ -46,7 +50,7 @@ def report(
     from maptree.pictures.report.write import report_page
 
     fitted = read_model(model).fitted
-    path = output or options.beside(model, ".html")
+    path = output or options.default_output(model, ".html")
     options.refuse_output(path, model, own=b"<!doctype html>")
     held_out, without = None, 0
     if data is not None:
@@ -69,7 +73,7 @@ def report(
         )
         return
     if without:
-        note(f"{without:,} rows without a target are left out.")
+        note(f"{without:,} rows without a target were left out.")
     if unknown:
-        note(f"{unknown:,} rows have a class that the model does not know: counted as wrong.")
+        note(f"{unknown:,} rows have a class that the model does not know; counted as wrong.")
     note(f"Report written to {path}.")

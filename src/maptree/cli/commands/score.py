@@ -1,4 +1,4 @@
-"""``maptree score``: how good a model is on rows whose class is known."""
+"""``maptree score``: how good a model is on rows with known classes."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def score(
     decimal: options.Decimal = ".",
     missing: options.Missing = None,
 ) -> None:
-    """Score a model on rows whose class is known.
+    """Score a model on rows with known classes.
 
-    Accuracy, log loss, calibration, and what was taken for what.
+    Prints accuracy, log loss, calibration and a confusion matrix.
 
     \b
     Example:
@@ -43,6 +43,6 @@ def score(
         return
     say(f"{source.name}: {scores.rows:,} rows with a class in {rows.target}.")
     if rows.without:
-        say(f"{rows.without:,} rows without a target are left out.")
+        say(f"{rows.without:,} rows without a target were left out.")
     say(scores_text(scores))
     say(confusion_text(scores, classes))

@@ -6,7 +6,7 @@ from maptree.cli import options
 
 
 def show(model: options.Model, json: options.Json = False) -> None:
-    """Show what is in a model file: the tree, its rules, its proof, its columns.
+    """Show a model file: the tree, its rules, its certificate and its columns.
 
     \b
     Example:

@@ -1,9 +1,9 @@
-"""What the page's script needs to answer a case as ``predict_proba`` does.
+"""The data with which the page's script predicts a case exactly as ``predict_proba`` does.
 
-Every test comes with what it is compared with, in a form that JavaScript reads without rounding:
-a number both as the largest float that is not above the threshold, for values that are floats, and
-exactly, in decimal digits, for whole and decimal numbers; nanoseconds as digits; categories by
-their position in the field's options.
+Every test has its threshold or category in a form that JavaScript reads without rounding: a number
+as the largest float that is not above the threshold, for float values, and exactly in decimal
+digits, for whole and decimal numbers; nanoseconds as digits; categories by their position in the
+field's options.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from maptree.tables.clock import SECOND
 from maptree.tables.exact import floor_to
 from maptree.words.values import category_text
 
-# Digits after the point of the ends of an interval.
+# Decimal places of the ends of an interval.
 _DIGITS = 6
 _CLOCK = ("datetime", "time", "duration")
 
@@ -29,11 +29,11 @@ _CLOCK = ("datetime", "time", "duration")
 def page_data(view: TreeView) -> dict[str, Any]:
     """Return the tree, and one field for every column that it tests, as JSON values."""
     schema = view.fitted.schema
-    # In the order in which the tree asks: what decides most comes first.
+    # In the order of the tree: the column that the root tests comes first.
     inner = sorted((node for node in view.nodes if node.test >= 0), key=lambda node: node.depth)
     columns = list(dict.fromkeys(schema.column_of_test[node.test] for node in inner))
     field_of = {column: i for i, column in enumerate(columns)}
-    # An interval depends on the rows, those of the class, and its rho: many are the same.
+    # An interval depends on the number of rows, those of the class, and its rho: many are equal.
     rho = view.fitted.prior.rho.tolist()
     like = [rho.index(value) for value in rho]
     intervals: dict[str, list[float]] = {}
@@ -43,7 +43,7 @@ def page_data(view: TreeView) -> dict[str, Any]:
         for count, first, pair in zip(counts, like, node.interval.tolist(), strict=True):
             intervals[f"{node.n},{count},{first}"] = [round(end, _DIGITS) for end in pair]
         nodes.append({"counts": counts})
-        if node.test >= 0:  # the table of rules has those of the leaves
+        if node.test >= 0:  # the rules of the leaves are in the table of rules
             column, test = schema.column_of_test[node.test], schema.tests[node.test]
             asked = {"field": field_of[column], **_question(schema.columns[column], test)}
             nodes[-1] |= {"children": node.children, "test": asked, "rule": node.rule}
@@ -66,7 +66,7 @@ def page_data(view: TreeView) -> dict[str, Any]:
 
 
 def _field(column: Column, missing: bool) -> dict[str, Any]:
-    """Describe what a reader can enter for a column; ``missing``: values may be missing."""
+    """Describe the form field of a column; ``missing``: values may be missing."""
     field: dict[str, Any] = {"name": column.name, "kind": column.kind, "missing": missing}
     field["seenMissing"] = column.has_missing
     if column.kind in ("boolean", "category", "ordered"):
@@ -83,7 +83,7 @@ def _field(column: Column, missing: bool) -> dict[str, Any]:
 
 
 def _step(column: Column) -> str | None:
-    """Return the step in seconds of a browser's input for times; None: it takes none so fine."""
+    """Return the step in seconds of a browser's time input; None if it would have to be finer."""
     steps = (SECOND, "1"), (SECOND // 1000, "0.001")
     for step, seconds in steps:
         if all(int(threshold) % step == 0 for threshold in column.thresholds):

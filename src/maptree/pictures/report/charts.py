@@ -1,4 +1,4 @@
-"""Charts of the report as SVG: how the search went, and calibration."""
+"""Charts of the report as SVG: the course of the search, and calibration."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Scale = Callable[[float], float]
 
 
 def search_chart(view: SearchView, label: str) -> str:
-    """Draw the log posterior of the best tree, and the bound on it, against time."""
+    """Draw the log posterior of the best tree and its upper bound against time."""
     bounds = view.best if view.bound is None else view.bound
     low, high = float(view.best.min()), float(bounds.max())
     pad = 0.06 * (high - low) or 1.0
     start, end = float(view.seconds[0]), float(view.seconds[-1])
-    if end <= start:  # a single point has a little room around it
+    if end <= start:  # leave some space around a single point
         start, end = start / 2, end * 1.5
     across = _log if view.log_time else float
     x = _scale(across(start), across(end), _LEFT, _WIDTH - _RIGHT)
@@ -45,7 +45,7 @@ def search_chart(view: SearchView, label: str) -> str:
 
 
 def calibration_chart(groups: Sequence[Group], label: str) -> str:
-    """Draw how often predictions were right against how probable they were."""
+    """Draw the share of correct predictions against their predicted probability."""
     low = min(min(group.low, group.predicted) for group in groups)
     low = max(0.0, math.floor(low * 10 - 0.2) / 10)
     x = _scale(low, 1.0, _LEFT, _WIDTH - _RIGHT)
@@ -54,8 +54,8 @@ def calibration_chart(groups: Sequence[Group], label: str) -> str:
     parts = _axes(
         [(x(share), f"{share:g}") for share in shares],
         [(y(share), f"{share:g}") for share in shares],
-        "probability of the prediction",
-        "share that was right",
+        "predicted probability",
+        "share correct",
     )
     parts.append(f'<path class="even" d="M{x(low):.1f} {y(low):.1f}L{x(1):.1f} {y(1):.1f}"/>')
     most = max(group.n for group in groups)
@@ -127,7 +127,7 @@ def _decades(low: float, high: float) -> list[float]:
 
 
 def _steps(x: Sequence[float], y: Sequence[float]) -> list[tuple[float, float]]:
-    """Return the corners of stairs: a value holds until the next."""
+    """Return the corners of a step function: a value lasts until the next."""
     corners = [(x[0], y[0])]
     for i in range(1, len(x)):
         corners += [(x[i], y[i - 1]), (x[i], y[i])]

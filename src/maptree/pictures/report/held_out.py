@@ -1,4 +1,4 @@
-"""How well a tree does on rows that it has not seen."""
+"""How well a tree predicts rows that it was not fitted on."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from scipy.special import betaincinv
 from maptree.trees.fitted import FittedTree
 from maptree.trees.scores import Scores, score
 
-# Groups of rows in the calibration chart, at most, and classes in the confusion table.
+# The most groups of rows in the calibration chart, and classes in the confusion matrix.
 _MOST_GROUPS, _MOST_CLASSES = 10, 12
 
 
 @dataclass(frozen=True)
 class Group:
-    """Rows whose predictions are about equally probable: how probable, and how often right."""
+    """Rows with similar predicted probabilities: the probability, and the share correct."""
 
     predicted: float
     right: float
-    low: float  # the interval in which the true share lies with 95%, given these rows
+    low: float  # 95% credible interval of the true share, given these rows
     high: float
     n: int
 
@@ -31,15 +31,15 @@ class HeldOut:
     """Scores on rows that were not used for fitting."""
 
     scores: Scores
-    majority: float  # the accuracy of always giving the class most frequent in training
-    prior_log_loss: float  # the log loss of the class frequencies of training
+    majority: float  # the accuracy of always predicting the most frequent class in training
+    prior_log_loss: float  # the log loss of always predicting the class frequencies in training
     groups: list[Group]
-    classes: list[int]  # the classes of the table; -1: all others
-    confusion: NDArray[np.int64]  # (true, predicted); one row more where labels are unknown
+    classes: list[int]  # the classes of the matrix; -1: all others
+    confusion: NDArray[np.int64]  # (true, predicted); one more row if some labels are unknown
 
 
 def hold_out(fitted: FittedTree, leaves: NDArray[np.intp], labels: NDArray[np.intp]) -> HeldOut:
-    """Compare the predictions at leaves with class numbers; -1 is a class that is not known."""
+    """Compare the predictions at leaves with class numbers; -1 is an unknown class."""
     counts, frequency = fitted.tree.counts[0], fitted.probabilities[0]
     proba = fitted.probabilities[leaves]
     scores = score(proba, labels)
@@ -55,7 +55,7 @@ def hold_out(fitted: FittedTree, leaves: NDArray[np.intp], labels: NDArray[np.in
 
 
 def _groups(predicted: NDArray[np.float64], right: NDArray[np.bool_]) -> list[Group]:
-    """Group rows by the probability predicted: one value a group, or about even groups."""
+    """Group rows by predicted probability: one group per value, or groups of about equal size."""
     order = np.argsort(predicted, kind="stable")
     values, first = np.unique(predicted[order], return_index=True)
     if len(values) > _MOST_GROUPS:
@@ -72,7 +72,7 @@ def _groups(predicted: NDArray[np.float64], right: NDArray[np.bool_]) -> list[Gr
 
 
 def _few_classes(table: NDArray[np.int64]) -> tuple[list[int], NDArray[np.int64]]:
-    """Keep the most frequent of many classes in a table of confusions, and join the rest."""
+    """Keep the most frequent classes in a confusion matrix, and merge the rest."""
     n_classes = table.shape[1]
     if n_classes <= _MOST_CLASSES:
         return list(range(n_classes)), table
@@ -80,7 +80,7 @@ def _few_classes(table: NDArray[np.int64]) -> tuple[list[int], NDArray[np.int64]
     frequent = np.sort(np.argsort(-often, kind="stable")[:_MOST_CLASSES])
     place = np.full(n_classes, _MOST_CLASSES)
     place[frequent] = np.arange(_MOST_CLASSES)
-    down = np.append(place, _MOST_CLASSES + 1)  # the last row is of unknown labels
+    down = np.append(place, _MOST_CLASSES + 1)  # the last row is for unknown labels
     small = np.zeros((_MOST_CLASSES + 2, _MOST_CLASSES + 1), dtype=np.int64)
     np.add.at(small, (down[:, np.newaxis], place), table)
     return [*frequent.tolist(), -1], small

@@ -1,4 +1,4 @@
-"""The two ways in which text gets into a page: as HTML that is only text, and as JSON."""
+"""The two ways for text to get into a page: as escaped HTML, and as JSON."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 
 def text(value: object) -> str:
-    """Return HTML that shows the text, whatever it holds.
+    """Return HTML that shows the text, whatever it contains.
 
     >>> text('</p><script>"&')
     '&lt;/p&gt;&lt;script&gt;&quot;&amp;'
@@ -20,7 +20,7 @@ def text(value: object) -> str:
 
 
 def data(values: Any) -> str:
-    r"""Return JSON for a script element, which it cannot end early.
+    r"""Return JSON that cannot close the script element around it.
 
     >>> data({"name": "</script>é"})
     '{"name":"\\u003c/script>\\u00e9"}'
@@ -35,6 +35,6 @@ def piece(name: str) -> str:
 
 
 def fingerprint(content: str) -> str:
-    """Return what a Content-Security-Policy knows an inline script or style by."""
+    """Return the hash that identifies an inline script or style in a Content-Security-Policy."""
     digest = hashlib.sha256(content.encode("utf-8")).digest()
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"

@@ -1,4 +1,4 @@
-"""A fitted tree as a notebook shows it: a still picture whose style touches nothing else."""
+"""A fitted tree in a notebook: a static picture whose style affects nothing else."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from maptree.trees.fitted import FittedTree
 from maptree.words.tree_text import indented
 
 _SCOPE = ".maptree-notebook"
-# Of the room for the tree, in pixels, as in notebook.css.
+# Size of the tree's area in pixels, as in notebook.css.
 _HEIGHT = 640
 
 
 def notebook_html(fitted: FittedTree, name: str) -> str:
-    """Return a piece of HTML without scripts, under the name of the classifier."""
+    """Return an HTML fragment without scripts, headed by the name of the classifier."""
     whole = view_tree(fitted, isolated=True)
     view = whole.fold(_HEIGHT)
     rules = f"{piece('tree.css')}\n{palette_css()}"
     certificate = fitted.certificate
     words = "" if certificate is None else f"<p>{text(certificate.headline)}.</p>"
     if len(view.nodes) < len(whole.nodes):
-        words += f"<p>The first levels of {len(whole.leaves)} leaves; to_html() has all.</p>"
+        words += f"<p>The first levels of {len(whole.leaves)} leaves; to_html() shows all.</p>"
     return (
         f"<style>{piece('notebook.css')}\n{_SCOPE} {{\n{rules}\n}}</style>\n"
         f'<div class="maptree-notebook"><p><b>{name}</b></p>{words}'
@@ -30,5 +30,5 @@ def notebook_html(fitted: FittedTree, name: str) -> str:
 
 
 def notebook_text(fitted: FittedTree) -> str:
-    """Return the tree as ``export_text`` does, but with names as short as in the picture."""
+    """Return the tree as ``export_text`` does, but with the short names of the picture."""
     return f"{indented(view_tree(fitted).fitted)}\n{fitted.certificate}"

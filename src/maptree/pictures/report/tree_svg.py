@@ -1,4 +1,4 @@
-"""A tree as SVG: still for notebooks and for readers without scripts, else moved by a script."""
+"""A tree as SVG: static in notebooks and without scripts, otherwise moved by the page's script."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from maptree.pictures.report.markup import text
 from maptree.pictures.short_text import fit
 from maptree.pictures.tree_view import NodeView, TreeView
 
-# Letters that are not bold are narrower than text_width takes them for.
+# Regular letters are narrower than the bold ones that text_width assumes.
 _SMALL_ROOM = 1.1
 
 
 def tree_svg(view: TreeView) -> str:
-    """Return the SVG element, after a mark at the height of the root."""
+    """Return the SVG element, preceded by a marker at the height of the root."""
     places = view.place()
     leaves = sum(node.folded or 1 for node in view.leaves)
     folded = any(node.folded for node in view.nodes)
@@ -33,7 +33,7 @@ def tree_svg(view: TreeView) -> str:
 
 
 def _edge(view: TreeView, places: Places, number: int) -> str:
-    """Draw the way to a node; the page's script computes the same curve."""
+    """Draw the edge to a node; the page's script computes the same curve."""
     parent = view.nodes[number].parent
     x, y = places.x[parent] + places.box, places.y[parent] + at.BOX_HEIGHT / 2
     down, bend = places.y[number] - places.y[parent], at.COLUMN_GAP * 0.4
@@ -42,7 +42,7 @@ def _edge(view: TreeView, places: Places, number: int) -> str:
 
 
 def _node(view: TreeView, places: Places, number: int) -> str:
-    """Draw a box with what is in it. Bars are thick lines, which take the fewest letters."""
+    """Draw a box with its content. Bars are thick lines, which need the fewest characters."""
     node, room = view.nodes[number], places.bar
     left, middle = at.INSET, at.BAR_TOP + at.BAR_HEIGHT / 2
     parts = [

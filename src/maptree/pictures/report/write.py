@@ -1,4 +1,4 @@
-"""The report: one HTML file with all that is known about a fitted tree."""
+"""The report: one HTML file with everything that is known about a fitted tree."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from maptree.words.certificate import certificate_sentences, prior_sentence
 from maptree.words.counts import count
 
 _SCRIPTS = ("exact.js", "fields.js", "tree.js", "what_if.js", "page.js")
-# Characters of a name that was cut, in the list of those.
+# Characters of a name in the list of names that were cut.
 _LONGEST_NAME = 500
-# Wider trees cannot be read on paper.
+# Wider trees are illegible on paper.
 _WIDEST_PRINT = 1500
 # Steps of the search in the chart; more cannot be seen.
 _MOST_STEPS = 400
@@ -42,11 +42,11 @@ def write_report(
     feature_names: Sequence[str] | None = None,
     title: str | None = None,
 ) -> None:
-    """Write a fitted ``MAPTreeClassifier`` as one HTML file that needs no network.
+    """Write a report on a fitted ``MAPTreeClassifier`` as one HTML file that works offline.
 
-    The page shows the tree, which can be zoomed and folded; a form for a case, whose way through
-    the tree lights up with the answer and its credible interval; the rules, to be printed; how
-    the search went and what is proved.
+    The page shows the tree, which can be zoomed and folded; a form for a case, whose path through
+    the tree is highlighted, with the prediction and its credible interval; the rules, ready to
+    print; the course of the search, and what is proved.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def write_report(
     path : str or path
         The file to write.
     X, y : table and labels, optional
-        Rows that were not used for fitting: the page then shows how well the tree does on them.
+        Rows that were not used for fitting: the page then shows how well the tree predicts them.
         Rows with labels that the tree does not know count as wrong, and the page says how many.
     feature_names : sequence of str, optional
         Names of the columns if the table had none.
@@ -85,7 +85,7 @@ def report_html(
 ) -> str:
     """Return the text of the report."""
     if (X is None) != (y is None):
-        raise ValueError("X and y belong together: pass both, or neither.")
+        raise ValueError("X and y must be passed together: pass both, or neither.")
     fitted, held_out = fitted_tree(classifier), None
     if X is not None:
         answers = read_answers(fitted.schema, X)
@@ -97,7 +97,7 @@ def report_html(
 def report_page(
     fitted: FittedTree, held_out: HeldOut | None = None, title: str | None = None
 ) -> str:
-    """Return the text of the report, with scores that are known already."""
+    """Return the text of the report, with scores computed before."""
     view = view_tree(fitted, isolated=True)
     style = f"{piece('page.css')}\n{piece('tree.css')}\n{palette_css()}"
     script = "\n".join(piece(name) for name in _SCRIPTS)
@@ -174,21 +174,21 @@ def _search(fitted: FittedTree) -> str:
         view = view.thin(every)
     words = f"Log posterior of the best tree: {_from_to(view.best)}"
     if view.bound is not None:
-        words += f"; bound on every tree: {_from_to(view.bound)}"
+        words += f"; upper bound: {_from_to(view.bound)}"
     return (
         f'<figure>{search_chart(view, words + ".")}<figcaption><span class="key best"></span> best '
-        'tree so far, <span class="key bound"></span> no tree can be above this; proved where the '
-        "two meet.</figcaption></figure>"
+        'tree so far, <span class="key bound"></span> upper bound: no tree can exceed it. The tree '
+        "is proved optimal when the two meet.</figcaption></figure>"
     )
 
 
 def _from_to(values: NDArray[np.float64]) -> str:
-    return f"{values[0]:.1f} at first, {values[-1]:.1f} at the end"
+    return f"{values[0]:.1f} at the start, {values[-1]:.1f} at the end"
 
 
 def _held_out(view: TreeView, held: HeldOut) -> str:
-    groups = [f"predicted {g.predicted:.2f}, right {g.right:.2f} of {g.n:,}" for g in held.groups]
-    words = f"How often predictions were right, against their probability: {'; '.join(groups)}."
+    groups = [f"predicted {g.predicted:.2f}, correct {g.right:.2f} of {g.n:,}" for g in held.groups]
+    words = f"Share of correct predictions by predicted probability: {'; '.join(groups)}."
     return Template(piece("held_out.html")).substitute(
         n=f"{held.scores.rows:,}",
         unknown=_unknown(held.scores.unknown),
@@ -202,12 +202,12 @@ def _held_out(view: TreeView, held: HeldOut) -> str:
 
 
 def _unknown(n: int) -> str:
-    """Say that there were labels which the tree does not know."""
+    """Return a note on labels that the tree does not know."""
     if not n:
         return ""
     return (
-        f'<p class="hint">{count(n, "row has", "rows have")} a class that the tree does not know: '
-        "counted as wrong, and left out of the log loss.</p>"
+        f'<p class="hint">{count(n, "row has", "rows have")} a class that the tree does not know; '
+        "counted as wrong and left out of the log loss.</p>"
     )
 
 

@@ -1,6 +1,6 @@
-// Numbers and times as Python compares them: without rounding what a float cannot hold.
+// Numbers and times as Python compares them: without rounding numbers that a float cannot hold.
 
-// A decimal number as a whole number of 10^-scale; undefined if the text is none.
+// A decimal number as a multiple of 10^-scale; undefined if the text is not a number.
 function readDecimal(text) {
   const match = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?$/.exec(text);
   if (!match || !(match[2] || match[3])) return undefined;
@@ -15,8 +15,8 @@ function decimalAtMost(a, b) {
   return lift(a) <= lift(b);
 }
 
-// What a reader typed for a column of numbers. Whole numbers are exact, and so are all in a column
-// of decimals; others are floats, as they are in the table.
+// The input for a column of numbers. Whole numbers are exact, and so are all numbers in a column of
+// decimals; others are floats, as in the table.
 function readNumber(text, decimal) {
   const plain = text.replace("\u2212", "-");
   if (/^[+-]?inf(inity)?$/i.test(plain)) return { float: plain.startsWith("-") ? -Infinity : Infinity };
@@ -41,7 +41,7 @@ function readDate(text) {
   return date.getUTCMonth() === month - 1 ? date.getTime() / 864e5 : undefined;
 }
 
-// Nanoseconds, of 12:30, 12:30:15 or 12:30:15.5; hours may be more than 23 in a duration.
+// The nanoseconds of 12:30, 12:30:15 or 12:30:15.5; in a duration, hours may exceed 23.
 function readClock(text) {
   const match = /^(\d+):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?$/.exec(text);
   if (!match) return undefined;
@@ -73,7 +73,7 @@ function readDuration(text) {
   return match[1] ? -size : size;
 }
 
-// Whether a value answers yes to a test. What is missing is null, and answers yes to one test only.
+// Whether a test is true for a value. A missing value is null; only the test for it is true.
 function answersYes(test, kind, value) {
   if (value === null || test.asks === "missing") return value === null && test.asks === "missing";
   if (test.asks === "equals") return value === test.value;

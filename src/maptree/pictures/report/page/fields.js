@@ -1,12 +1,12 @@
-// The form: one field for every column that the tree asks about.
+// The form: one field for every column that the tree tests.
 
-// By kind: the type of the input, how its text is read, and what is said when that fails.
+// By kind: the type of the input, how its text is read, and the message if that fails.
 const INPUTS = {
-  number: ["text", null, "This is no number. Write 1234.5, or leave it empty."],
-  date: ["date", readDate, "This is no date."],
-  datetime: ["datetime-local", readDatetime, "This is no date with a time."],
-  time: ["time", readTime, "This is no time of day."],
-  duration: ["text", readDuration, "This is no duration. Write 2:30:00, or 1 d 2:30:00."],
+  number: ["text", null, "This is not a number. Write 1234.5, or leave it empty."],
+  date: ["date", readDate, "This is not a date. Write 2021-03-04."],
+  datetime: ["datetime-local", readDatetime, "This is not a date and time. Write 2021-03-04 12:30."],
+  time: ["time", readTime, "This is not a time of day. Write 12:30."],
+  duration: ["text", readDuration, "This is not a duration. Write 2:30:00, or 1 d 2:30:00."],
 };
 
 function make(tag, attributes = {}, ...content) {
@@ -29,7 +29,7 @@ class Field {
     if (!spec.zone) return;
     label.append(" in UTC");
     if (spec.zone === "UTC") return;
-    this.error.before(make("p", { class: "note", id: `${id}-zone` }, `The tree shows times of ${spec.zone}.`));
+    this.error.before(make("p", { class: "note", id: `${id}-zone` }, `The tree shows times in ${spec.zone}.`));
     this.control.setAttribute("aria-describedby", `${id}-zone ${id}-error`);
   }
 
@@ -42,7 +42,7 @@ class Field {
     return select;
   }
 
-  // Inputs for times take milliseconds at best; where thresholds are finer it is text.
+  // Time inputs take milliseconds at best; for finer thresholds the input is text.
   makeInput() {
     const { kind, step } = this.spec;
     const fine = step === null;
@@ -53,7 +53,7 @@ class Field {
     return input;
   }
 
-  // The value; null where it is missing, undefined where it makes no sense.
+  // The value; null if it is missing, undefined if it cannot be read.
   read() {
     const text = this.control.value.trim();
     const { kind } = this.spec;

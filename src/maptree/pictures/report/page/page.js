@@ -1,4 +1,4 @@
-// Puts the parts to work. Everything that came from the table is set as text, never as markup.
+// Starts the parts of the page. Everything from the table is inserted as text, never as markup.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 for (const row of document.querySelectorAll("[data-leaf]")) {
@@ -45,7 +45,7 @@ viewport.addEventListener("keydown", (event) => {
   placeTip();
 });
 
-// Drag to move, click to fold: a press that moved is no click.
+// Drag to move, click to fold: a press that moved is not a click.
 let drag = null;
 viewport.addEventListener("pointerdown", (event) => {
   if (event.pointerType !== "mouse" || event.button !== 0) return;
@@ -71,9 +71,9 @@ viewport.addEventListener("click", (event) => {
   tree.toggle(node);
 });
 
-// The note on a box: the rule that leads there, and how many rows of each class came
+// The tooltip of a box: the rule that leads there, and its rows per class
 const tip = document.getElementById("tip");
-let noted = null; // the box that the note is about
+let noted = null; // the box that the tooltip describes
 function showTip(group) {
   noted = group;
   const { rule, counts } = data.nodes[Number(group.dataset.n)];

@@ -1,6 +1,6 @@
-// The tree: folding, zooming, walking with keys, and a note on what the pointer or focus is on.
+// The tree: folding, zooming, and moving with keys.
 
-// Rows of the nodes, as drawing/layout.py computes them: subtrees as close as they can be.
+// Rows of the nodes, as pictures/layout.py computes them: subtrees as close as possible.
 function tidy(order, childrenOf) {
   const offset = new Map();
   const outline = new Map(); // [tops, bottoms] by level, relative to the node
@@ -34,7 +34,7 @@ function tidy(order, childrenOf) {
 const rowsOf = (n) => `${n.toLocaleString("en")} ${n === 1 ? "row" : "rows"}`;
 const total = (numbers) => numbers.reduce((sum, number) => sum + number, 0);
 
-// The classes at a node with their probabilities, posterior means, and intervals; the likeliest first.
+// The classes at a node with their probabilities (posterior means) and intervals; the most probable first.
 function estimates(data, node) {
   const { counts } = data.nodes[node];
   const rows = total(counts);
@@ -59,7 +59,7 @@ class TreeWidget {
     this.folded = new Set();
     this.scale = 1;
     this.current = 0;
-    this.viewport.querySelector(".start").remove(); // it keeps its place, and this tree moves
+    this.viewport.querySelector(".start").remove(); // the marker does not move with the tree
     this.describe();
     this.draw();
   }
@@ -124,15 +124,15 @@ class TreeWidget {
       this.edges.get(node).setAttribute("d",
         `M${startX} ${startY}C${bend} ${startY} ${startX} ${endY} ${bend} ${endY}H${x}`);
     }
-    const beside = (node) => (this.folded.has(node) ? columnGap : margin); // how many leaves are folded away
-    this.width = Math.max(...shown.map((node) => at.get(node)[0] + box + beside(node)));
+    const right = (node) => (this.folded.has(node) ? columnGap : margin); // space for the number of folded leaves
+    this.width = Math.max(...shown.map((node) => at.get(node)[0] + box + right(node)));
     this.height = Math.max(...[...at.values()].map(([, y]) => y)) + height + margin;
     this.svg.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
     this.at = at;
     this.resize();
   }
 
-  // Say at the right end of a box how many leaves are folded away.
+  // Show at the right end of a box how many leaves are folded.
   showFold(node, group) {
     if (!this.data.nodes[node].children) return;
     const folded = this.folded.has(node);
@@ -153,7 +153,7 @@ class TreeWidget {
     this.svg.setAttribute("height", this.height * this.scale);
   }
 
-  // Zoom by a factor; the point of the viewport that is given stays where it is.
+  // Zoom by a factor around a point of the viewport.
   zoom(factor, x = this.viewport.clientWidth / 2, y = this.viewport.clientHeight / 2) {
     const scale = Math.min(4, Math.max(0.1, this.scale * factor));
     const { scrollLeft, scrollTop } = this.viewport;
@@ -163,19 +163,19 @@ class TreeWidget {
     this.viewport.scrollTo((scrollLeft + x) * grown - x, (scrollTop + y) * grown - y);
   }
 
-  // The scale at which all that is unfolded is seen.
+  // The scale at which all unfolded nodes are visible.
   room() {
     return Math.min(this.viewport.clientWidth / this.width, (window.innerHeight * 0.7) / this.height);
   }
 
-  // Show all that is unfolded, but no smaller or larger than that.
+  // Show all unfolded nodes, within the limits of the scale.
   fit(least = 0.1) {
     this.scale = Math.min(1, Math.max(least, this.room()));
     this.resize();
     this.reveal(0);
   }
 
-  // The first view can be read: what would make it too small is folded, but the first two tests never are.
+  // The first view is legible: what would make it too small is folded, except the first two tests.
   open(least = 0.6) {
     const depth = [];
     for (const node of this.data.order) depth[node] = (depth[this.parent.get(node)] ?? -1) + 1;
@@ -206,14 +206,14 @@ class TreeWidget {
     this.reveal(0);
   }
 
-  // Scroll the viewport, and not the page, so that a box is seen.
+  // Scroll the viewport, not the page, until a box is visible.
   reveal(node, smooth = false) {
     const [x, y] = this.at.get(node);
     const { clientWidth, clientHeight } = this.viewport;
     const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    const beside = this.data.nodes[node].children ? this.size.columnGap : this.size.margin;
+    const right = this.data.nodes[node].children ? this.size.columnGap : this.size.margin;
     this.viewport.scrollTo({
-      left: node === 0 ? 0 : (x + this.size.box + beside) * this.scale - clientWidth,
+      left: node === 0 ? 0 : (x + this.size.box + right) * this.scale - clientWidth,
       top: (y + this.size.height / 2) * this.scale - clientHeight / 2,
       behavior: smooth && !calm ? "smooth" : "auto",
     });
@@ -231,7 +231,7 @@ class TreeWidget {
     this.reveal(node);
   }
 
-  // Light up the way of a case; null puts the light out.
+  // Highlight the path of a case; null clears it.
   light(path) {
     for (const element of this.svg.querySelectorAll(".lit")) element.classList.remove("lit");
     this.svg.classList.toggle("asked", path !== null);
@@ -245,7 +245,7 @@ class TreeWidget {
     this.reveal(path.at(-1), true);
   }
 
-  // Walk as in any tree of a screen reader: right goes deeper, left goes back.
+  // Move as in any tree widget: right goes deeper, left goes back.
   onKey(event) {
     const shown = this.visible();
     const at = shown.indexOf(this.current);

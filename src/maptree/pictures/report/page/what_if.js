@@ -1,4 +1,4 @@
-// A case: its way through the tree, and the answer at the end of it.
+// A case: its path through the tree, and the prediction at its end.
 
 class WhatIf {
   constructor(data, tree) {
@@ -11,12 +11,12 @@ class WhatIf {
     const clear = document.getElementById("clear");
     this.form.append(...this.fields.map((field) => field.element));
     if (!this.fields.length) {
-      document.getElementById("what-if-hint").textContent = "The tree asks nothing: every case has the same answer.";
+      document.getElementById("what-if-hint").textContent = "The tree is a single leaf: every case has the same prediction.";
       clear.hidden = true;
       this.show(0, []);
     } else if (data.fields.some((spec) => spec.missing)) {
       document.getElementById("what-if-hint").textContent =
-        "Enter a case to see its way through the tree. What is left empty counts as missing.";
+        "Enter a case to see its path through the tree. Empty fields count as missing.";
     }
     this.form.addEventListener("input", () => this.update());
     this.form.addEventListener("submit", (event) => event.preventDefault());
@@ -37,7 +37,7 @@ class WhatIf {
   update() {
     const values = this.fields.map((field) => field.read());
     if (values.includes(undefined)) {
-      this.verdict.replaceChildren("No answer: a field cannot be read.");
+      this.verdict.replaceChildren("No prediction: a field cannot be read.");
       this.answer.replaceChildren();
       this.tree.light(null);
       return;
@@ -59,7 +59,7 @@ class WhatIf {
     }
   }
 
-  // `unseen` are fields that are missing in the case and never were when the tree was fitted.
+  // `unseen` are fields that are missing in the case but were never missing in fit.
   show(leaf, unseen) {
     const { nodes, colours } = this.data;
     const known = estimates(this.data, leaf);
@@ -77,9 +77,9 @@ class WhatIf {
     if (unseen.length) {
       const names = unseen.map((i) => make("bdi", {}, this.data.fields[i].name));
       const listed = names.flatMap((name, i) => (i ? [", ", name] : [name]));
-      this.verdict.append(" ", make("span", { class: "caution" }, "Do not rely on it: values are missing."));
-      this.answer.append(make("p", { class: "caution" }, "Missing here, and never when the tree was fitted: ",
-        ...listed, ". A missing value answers no to every question, so do not rely on this answer."));
+      this.verdict.append(" ", make("span", { class: "caution" }, "Unreliable: values are missing."));
+      this.answer.append(make("p", { class: "caution" }, "Missing here, but never in the training rows: ",
+        ...listed, ". A missing value takes the false branch of every test, so do not rely on this prediction."));
     }
     this.answer.dataset.leaf = leaf;
   }
