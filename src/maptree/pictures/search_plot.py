@@ -10,7 +10,7 @@ from maptree.pictures.search_view import view_search
 from maptree.trees.certificate import Certificate
 from maptree.trees.fitted import FittedTree, HasFittedTree, fitted_tree
 from maptree.words.certificate import short_verdict
-from maptree.words.counts import seconds_text
+from maptree.words.values import seconds_text
 
 # In points. In a smaller Axes a legend would cover what it explains.
 _LEGEND_WIDTH, _LEGEND_HEIGHT = 160.0, 100.0

@@ -6,7 +6,7 @@ import math
 
 from maptree.trees.certificate import STOPPED_BY, Certificate
 from maptree.trees.fitted import FittedTree
-from maptree.words.counts import count
+from maptree.words.values import count
 
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 

@@ -23,7 +23,7 @@ from maptree.pictures.tree_view import TreeView, view_tree
 from maptree.tables.labels import numbers_among
 from maptree.trees.fitted import FittedTree, HasFittedTree, fitted_tree
 from maptree.words.certificate import certificate_sentences, prior_sentence
-from maptree.words.counts import count
+from maptree.words.values import count
 
 _SCRIPTS = ("exact.js", "fields.js", "tree.js", "what_if.js", "page.js")
 # Characters of a name in the list of names that were cut.
