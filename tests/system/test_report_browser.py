@@ -164,7 +164,7 @@ def test_typing_by_hand(model, open_report):
     number = page.locator(f"#field-{names.index('tenths')}")
     number.fill("1,5")
     assert number.get_attribute("aria-invalid") == "true"
-    assert "no number" in page.locator(".error:visible").text_content()
+    assert "not a number" in page.locator(".error:visible").text_content()
     assert page.locator("#answer-class").count() == 0
     assert page.locator(".tree .lit").count() == 0
     page.locator("#clear").click()
@@ -180,13 +180,13 @@ def test_missing_where_none_was_is_pointed_out(open_report):
     field.fill("7")
     assert page.locator(".caution").count() == 0
     field.fill("")
-    assert "never when the tree was fitted: age" in page.locator("#answer .caution").text_content()
+    assert "never in the training rows: age" in page.locator("#answer .caution").text_content()
     assert "Unreliable" in page.locator("#verdict").text_content()
 
 
 def test_times_are_entered_in_utc_and_the_field_says_so(open_report):
     when = pd.date_range("2021-03-01", periods=40, freq="h")
-    for zone, note in (("Europe/Berlin", "The tree shows times of Europe/Berlin."), ("UTC", None)):
+    for zone, note in (("Europe/Berlin", "The tree shows times in Europe/Berlin."), ("UTC", None)):
         X = pd.DataFrame({"when": when.tz_localize("UTC").tz_convert(zone)})
         page = open_report(MAPTreeClassifier().fit(X, np.arange(40) > 20))
         assert page.locator(".field label").text_content() == "when in UTC"
