@@ -114,6 +114,7 @@ def test_a_mirror_that_fails_is_named_with_the_reason_and_the_next_is_asked(
         load_cp4im(NAME)
     message = str(caught.value)
     assert f"/{way}/{NAME}.txt: " in message
+    assert "DownloadError" not in message  # the reason itself, not an error about it
     assert why in message
     assert not cached(tmp_path).exists()
 

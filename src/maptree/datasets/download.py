@@ -24,6 +24,8 @@ def fetch(url: str) -> bytes:
         with urlopen(request, timeout=TIMEOUT) as response:
             promised = response.headers.get("Content-Length")
             body = _read(response, ends)
+    except DownloadError:
+        raise
     except HTTPError as error:
         with error:
             raise DownloadError(f"the server answered {error.code} {error.reason}") from error

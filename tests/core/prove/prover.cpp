@@ -3,7 +3,6 @@
 #include "prove/prover.hpp"
 
 #include <atomic>
-#include <chrono>
 #include <thread>
 
 #include "check.hpp"
