@@ -106,7 +106,9 @@ class Watch {
   // The same for work that does not.
   bool poll(std::int64_t work) {
     unread_ += work;
-    return unread_ < limit_ ? stopped_ : read(work);
+    if (unread_ < limit_) [[likely]]
+      return stopped_;
+    return read(work);
   }
   // Reads the clock at once: after a wait, which is no work.
   bool check() { return control_ != nullptr && read(0); }

@@ -11,7 +11,7 @@
 
 class TurnedClock {
  public:
-  static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+  static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max() - 1;
 
   // The reading of this number, from 0 on, is the first one past the limit.
   explicit TurnedClock(std::int64_t late_from = never) : state_(std::make_shared<State>()) {
