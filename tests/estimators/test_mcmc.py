@@ -87,7 +87,7 @@ TWICE = Tree(
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        ("leaf", TypeError, "initial_tree is a str"),
+        ("leaf", TypeError, "initial_tree=.leaf. is not a tree"),
         (MAPTreeClassifier(), ValueError, "not fitted"),
         (Tree([7, -1, -1], [1, -1, -1], [2, -1, -1], [[1, 1]] * 3), ValueError, "uses test 7"),
         (TWICE, ValueError, "initial tree|initial_tree"),

@@ -46,7 +46,7 @@ def read_target(source: Source, name: str, positive: str | None = None) -> Targe
         column = column.cast(kind.value_type)
         kind = column.type
     if pa.types.is_floating(kind):  # NaN is missing, too
-        column = pc.if_else(pc.is_nan(column), pa.scalar(None, kind), column)
+        column = pc.if_else(pc.is_nan(column), pa.nulls(1, kind)[0], column)
     present = column.is_valid().to_numpy()
     rows = np.flatnonzero(present)
     if len(rows) == 0:

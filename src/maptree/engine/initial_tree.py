@@ -46,7 +46,7 @@ def read_initial_tree(given: object, schema: Schema) -> Arrays | None:
             f"initial_tree={given!r} is not fitted: {_REMEDY}. Copies that scikit-learn makes "
             "of a classifier are not fitted; there, pass its tree_."
         )
-    raise TypeError(f"initial_tree is a {type(given).__name__}: {_REMEDY}.")
+    raise TypeError(f"initial_tree={given!r} is not a tree: {_REMEDY}.")
 
 
 def _renumbered(fitted: FittedTree, schema: Schema) -> NDArray[np.int32]:

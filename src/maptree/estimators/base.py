@@ -91,6 +91,14 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.categorical = self.encoder is not None
         return tags
 
+    def __getattr__(self, name: str) -> Any:
+        # Only called for what is not there. Properties of an unfitted classifier end here, too:
+        # the message is to name the attribute that was asked for, not the one behind it.
+        raise AttributeError(
+            f"{type(self).__name__!r} object has no attribute {name!r}"
+            + (": call fit first" if isinstance(getattr(type(self), name, None), property) else "")
+        )
+
     @property
     def tree_(self) -> Tree:
         """The fitted tree, over the tests of ``encoder_`` or the columns of a 0/1 matrix."""

@@ -188,9 +188,7 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
         certificate = self.certificate_
         if certificate.status == "interrupted" and not outcome.stopped_by_callback:
             warnings.warn(
-                "The search was interrupted. The best tree so far was kept: "
-                f"log posterior {certificate.log_posterior:.4f}, at most "
-                f"{certificate.gap:.4f} nats below the best possible.",
+                f"The search was interrupted. The best tree so far was kept. {certificate.bounds}",
                 InterruptedWarning,
                 stacklevel=2,
             )

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# Within these ranges the core's fixed-point tables are exact enough (core/posterior.hpp).
+# Within these ranges the core's fixed-point tables are exact enough (core/model/posterior.hpp).
 MIN_RHO, MAX_RHO = 1e-9, 1e8
 MAX_BETA = 1e6
 

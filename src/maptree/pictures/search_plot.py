@@ -9,7 +9,7 @@ from maptree.pictures.lettering import Lettering, import_pyplot
 from maptree.pictures.search_view import view_search
 from maptree.trees.certificate import Certificate
 from maptree.trees.fitted import FittedTree, HasFittedTree, fitted_tree
-from maptree.words.certificate import short_verdict
+from maptree.words.certificate import headline, short_verdict
 from maptree.words.values import seconds_text
 
 # In points. In a smaller Axes a legend would cover what it explains.
@@ -83,13 +83,13 @@ def plot_search(classifier: FittedTree | HasFittedTree, ax: Any = None) -> Any:
     if width >= _LEGEND_WIDTH and height >= _LEGEND_HEIGHT:
         ax.legend(loc="best", frameon=False)
     if fitted.certificate is not None:
-        ax.set_title(_title(fitted.certificate, width), fontsize=_TITLE_SIZE)
+        ax.set_title(_title(fitted, fitted.certificate, width), fontsize=_TITLE_SIZE)
     return ax
 
 
-def _title(certificate: Certificate, room: float) -> str:
+def _title(fitted: FittedTree, certificate: Certificate, room: float) -> str:
     """Return the longest title that fits into a width in points; empty if none fits."""
-    words, took = certificate.headline, seconds_text(certificate.seconds)
+    words, took = headline(fitted), seconds_text(certificate.seconds)
     short = short_verdict(certificate)
     titles = f"{words} ({took})".replace(", and", ",\nand"), f"{short} ({took})", short
     wide = Lettering(_TITLE_SIZE).width

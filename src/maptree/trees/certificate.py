@@ -59,8 +59,6 @@ class Certificate:
     Log posterior -120.5000; no tree exceeds -118.0000 (gap 2.5000 nats).
     Stopped by the time limit. No tree of depth 3 or less is more probable.
     1.00 s, 900 expansions, 4,000 subproblems, 1.0 MB.
-    >>> certificate.headline
-    'Best found; at most 2.5 nats below the best possible, and proved best to depth 3'
     """
 
     status: str
@@ -81,16 +79,6 @@ class Certificate:
             stopped = f"Stopped by {STOPPED_BY[self.status]}."
             lines = [self.bounds, f"{stopped} {self.proved_to_depth}".rstrip()]
         return "\n".join([*lines, self.work])
-
-    @property
-    def headline(self) -> str:
-        """What is proved, in a few words."""
-        if self.optimal:
-            return "Proved: no tree is more probable"
-        words = f"Best found; at most {self.gap:.1f} nats below the best possible"
-        if self.proved_to_depth and math.isfinite(self.proved_depth):
-            words += f", and proved best to depth {self.proved_depth:.0f}"
-        return words
 
     @property
     def bounds(self) -> str:

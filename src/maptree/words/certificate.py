@@ -41,6 +41,25 @@ def certificate_sentences(fitted: FittedTree) -> list[str]:
     return [*statements, certificate.work]
 
 
+def headline(fitted: FittedTree) -> str:
+    """State in a few words what is proved about a fitted tree; empty if there is no certificate.
+
+    >>> from maptree import MAPTreeClassifier
+    >>> model = MAPTreeClassifier(max_depth=1).fit([[0], [1]] * 9, [0, 1] * 9)
+    >>> headline(model.fitted_)
+    'Proved: no tree of depth 1 or less is more probable'
+    """
+    certificate, constraints = fitted.certificate, _constraints(fitted)
+    if certificate is None:
+        return ""
+    if certificate.optimal:
+        return f"Proved: no tree {f'{constraints} ' if constraints else ''}is more probable"
+    words = f"Best found; at most {certificate.gap:.1f} nats below the best possible"
+    if 1 <= certificate.proved_depth < math.inf:
+        words += f", and proved best to depth {certificate.proved_depth:.0f}"
+    return words
+
+
 def prior_sentence(fitted: FittedTree) -> str:
     """Return the parameters of the prior."""
     prior = fitted.prior

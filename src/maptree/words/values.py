@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from decimal import Decimal
 from typing import Any
@@ -73,11 +72,6 @@ def threshold_text(column: Column, threshold: Threshold) -> str:
     }
     text: str = texts.get(column.kind, number_text)(threshold)
     return text
-
-
-def is_infinite(threshold: Threshold) -> bool:
-    """Return whether a threshold is one of the two infinities."""
-    return isinstance(threshold, float) and math.isinf(threshold)
 
 
 def count(n: int, one: str, many: str | None = None) -> str:

@@ -8,7 +8,7 @@ import typer
 
 from maptree.cli import options
 from maptree.cli.header import quick_names
-from maptree.cli.mistakes import refuse_absent, refuse_unknown
+from maptree.cli.mistakes import refuse_absent, refuse_unknown, split_names
 
 _SEARCH, _SCORES = "Search and prior", "Scores on held-out rows"
 
@@ -148,7 +148,7 @@ def fit(
     Example:
       maptree fit people.csv --target income --drop id --cv 5
     """
-    from maptree.cli.settings import HoldingOut, Plan, Settings
+    from maptree.cli.settings import HoldingOut, Plan, Settings, refuse_place
 
     settings = Settings(
         alpha=alpha,
@@ -173,12 +173,13 @@ def fit(
     )
     # Report mistakes at once, before the slow imports.
     refuse_absent(data)
+    refuse_place(plan.model_path)
     if data.endswith((".csv", ".tsv", ".txt")) and format is None:
         tab = "\t" if data.endswith(".tsv") else None
         dialect = options.read_dialect(delimiter or tab, encoding, missing, decimal)
         names = quick_names(data, dialect)
         if names is not None:
-            refuse_unknown([target], names, data)
+            refuse_unknown([target, *split_names(plan.drop, names)], names, data)
     from maptree.cli.fitting import run_fit
 
     return run_fit(

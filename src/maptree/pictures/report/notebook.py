@@ -6,6 +6,7 @@ from maptree.pictures.report.markup import piece, text
 from maptree.pictures.report.tree_svg import legend, palette_css, tree_svg
 from maptree.pictures.tree_view import view_tree
 from maptree.trees.fitted import FittedTree
+from maptree.words.certificate import headline
 from maptree.words.tree_text import indented
 
 _SCOPE = ".maptree-notebook"
@@ -18,8 +19,7 @@ def notebook_html(fitted: FittedTree, name: str) -> str:
     whole = view_tree(fitted, isolated=True)
     view = whole.fold(_HEIGHT)
     rules = f"{piece('tree.css')}\n{palette_css()}"
-    certificate = fitted.certificate
-    words = "" if certificate is None else f"<p>{text(certificate.headline)}.</p>"
+    words = f"<p>{text(headline(fitted))}.</p>" if fitted.certificate is not None else ""
     if len(view.nodes) < len(whole.nodes):
         words += f"<p>The first levels of {len(whole.leaves)} leaves; to_html() shows all.</p>"
     return (

@@ -22,7 +22,7 @@ from maptree.pictures.short_text import shorten, visible
 from maptree.pictures.tree_view import TreeView, view_tree
 from maptree.tables.labels import numbers_among
 from maptree.trees.fitted import FittedTree, HasFittedTree, fitted_tree
-from maptree.words.certificate import certificate_sentences, prior_sentence
+from maptree.words.certificate import certificate_sentences, headline, prior_sentence
 from maptree.words.values import count
 
 _SCRIPTS = ("exact.js", "fields.js", "tree.js", "what_if.js", "page.js")
@@ -136,7 +136,7 @@ def _verdict(fitted: FittedTree) -> str:
     if certificate is None:
         return ""
     proved = "proved" if certificate.optimal else "open"
-    return f'<p class="verdict {proved}">{text(certificate.headline)}.</p>'
+    return f'<p class="verdict {proved}">{text(headline(fitted))}.</p>'
 
 
 def _certificate(fitted: FittedTree) -> str:
