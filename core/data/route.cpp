@@ -19,7 +19,8 @@ constexpr std::size_t block = 4096;
 #endif
 using BlockRow = std::uint16_t;  // counted from the block's first row
 
-// Rows that answer no move to the front, the others behind them; returns how many say no.
+// Rows of the false branch move to the front, the others behind them; returns how many there are of
+// the former.
 template <class Answer>
 std::size_t part(std::span<BlockRow> rows, BlockRow* aside, const Answer& answer) {
   std::size_t n_no = 0, n_yes = 0;

@@ -1,9 +1,10 @@
 // Routing: the leaf that each row of a caller's table ends in.
 //
 // Columns stay in the caller's memory, in types of their own. A bound is a value of its column's
-// type (the caller has rounded thresholds to it), so comparisons are exact. NaN answers no, except
-// when asked for. Rows go down the tree a block at a time, and each node parts those that reach it
-// without a branch for every row: a processor guesses the answers of a good test badly.
+// type (the caller has rounded thresholds to it), so comparisons are exact. NaN takes the false
+// branch, except when asked for. Rows go down the tree a block at a time, and each node parts those
+// that reach it without a branch for every row: a processor guesses the answers of a good test
+// badly.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +22,7 @@ struct TestOf {
   std::int64_t stride = 0;  // in elements
   Asks asks = Asks::at_most;
   T bound = {};
-  // Rows with something other than 0 here answer no; null: there are none.
+  // Rows with something other than 0 here take the false branch; null: there are none.
   const std::uint8_t* missing = nullptr;
   std::int64_t missing_stride = 0;
 };
@@ -32,7 +33,7 @@ using ColumnTest =
                  TestOf<std::int64_t>, TestOf<std::uint64_t>, TestOf<float>, TestOf<double>>;
 
 // A tree over such tests, by node: the number of its test (-1 at a leaf), and the children where
-// the answer is no and where it is yes. Children come after their parents.
+// the test is false and where it is true. Children come after their parents.
 struct Branches {
   std::span<const std::int32_t> test, no, yes;
 };
