@@ -17,7 +17,7 @@
 #                (experiments/README.md); BUDGET=minute (speed by runs of 60 s) or BUDGET=full (days),
 #                FAMILY=speed SETS="vote lymph" JOBS=4 DASK=tcp://...
 #   make peers   only the environment of the systems that we are compared with
-#   make gallery three real tables beside other systems, written to docs/examples (25 minutes)
+#   make gallery compares with other systems on three real tables, written to docs/examples (25 minutes)
 #   make dist    an sdist and a wheel, tried in an empty environment
 #   make clean   remove everything that was made
 

@@ -86,7 +86,7 @@ enum class Shape { tall, wide, shallow };  // 7 columns; 10 distinct rows; depth
 [[nodiscard]] brute_force::Problem tic_tac_toe();
 
 void write(std::ostream& out, const Problem& problem);
-// Throws std::runtime_error for text that is no trace.
+// Throws std::runtime_error for text that is not a trace.
 [[nodiscard]] Problem read(std::istream& in);
 
 }  // namespace fuzz

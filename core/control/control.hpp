@@ -61,7 +61,7 @@ class Control {
   [[nodiscard]] Status reason() const {
     return stopped_.load() == Stop::interrupted ? Status::interrupted : Status::time_limit;
   }
-  // All threads are to come home: the run is over.
+  // All threads must return: the run is over.
   void end() { over_.store(true, std::memory_order_relaxed); }
 
   [[nodiscard]] ClockUse clock_use() const { return {n_readings_.load(), most_work_.load()}; }
@@ -110,7 +110,7 @@ class Watch {
       return stopped_;
     return read(work);
   }
-  // Reads the clock at once: after a wait, which is no work.
+  // Reads the clock at once: after a wait, which does not count as work.
   bool check() { return control_ != nullptr && read(0); }
   // Counts work that is told piece by piece to poll().
   void count(std::int64_t work) { work_ += work; }

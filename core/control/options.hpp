@@ -30,7 +30,7 @@ struct Options {
 
   // Good trees.
   bool greedy_start = true;  // before the search: greedy growth, pruned by the posterior
-  bool improve = true;       // beside the search: look-ahead from the nodes of the best tree
+  bool improve = true;       // during the search: look-ahead from the nodes of the best tree
 
   // The way to a proof.
   bool depth_first = true;     // raise bounds depth first in bounded memory, not over a graph

@@ -38,7 +38,7 @@ struct Branches {
   std::span<const std::int32_t> test, no, yes;
 };
 
-// Writes the node of each row's leaf. std::invalid_argument if the branches are no tree.
+// Writes the node of each row's leaf. std::invalid_argument if the branches do not form a tree.
 void route(const Branches& tree, std::span<const ColumnTest> tests,
            std::span<std::int64_t> leaf_of_row);
 

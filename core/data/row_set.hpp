@@ -106,7 +106,7 @@ class RowSet {
  private:
   // Below that many words there is nothing to gain.
   static constexpr std::size_t least_words = 128;
-  static constexpr std::size_t empty_share = 8;  // one word of so many is stored at most
+  static constexpr std::size_t empty_share = 8;  // at most one word in this number is stored
 
   [[nodiscard]] static bool mostly_empty(const RowSet& from, const Word* column, Word flip) {
     if (from.n_words_ < least_words) return false;

@@ -47,7 +47,7 @@ class Arena {
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   // The most that allocate(bytes) could add to bytes().
   [[nodiscard]] std::size_t growth(std::size_t bytes) const { return growth(bytes, 1); }
-  // The most that so many calls of it could.
+  // The most that `count` such calls could.
   [[nodiscard]] std::size_t growth(std::size_t bytes, std::size_t count) const {
     const std::size_t size = (bytes + grain_ - 1) / grain_ * grain_;
     if (size == 0) return 0;

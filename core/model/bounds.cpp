@@ -21,7 +21,7 @@ Cost cheapest_parts(const Skeleton& below, std::int32_t rows) {
   return best;
 }
 
-// B2: so many columns vary on so many distinct rows.
+// B2: the least number of columns that vary on a given number of distinct rows.
 std::int64_t fewest_varying(std::int32_t rows, std::int64_t n_features) {
   const int bits = std::bit_width(static_cast<unsigned>(std::min(rows, floor_cap) - 1));
   return std::min<std::int64_t>(bits, n_features);

@@ -65,11 +65,11 @@ class Bounds {
   [[nodiscard]] bool may_split(std::size_t depth) const {
     return max_depth_ < 0 || depth < static_cast<std::size_t>(max_depth_);
   }
-  // The bounds of the header comment for one set, of which it is known that so many columns vary on
-  // it at least; the pair kernel computes the same for many.
+  // The bounds of the header comment for one set, given the least number of columns that vary on
+  // it; the pair kernel computes the same for many.
   [[nodiscard]] Bracket bracket(const SetCounts& set, std::size_t depth,
                                 std::int32_t varying = 0) const;
-  // floor(d, D) for D = `rows` where so many columns vary at least.
+  // floor(d, D) for D = `rows` where at least that many columns vary.
   [[nodiscard]] std::int64_t floor(std::size_t depth, std::int32_t rows,
                                    std::int32_t varying) const;
   // T: a lower bound on the trees that split some rows at `depth`, from one on all trees on the

@@ -6,11 +6,11 @@ namespace maptree {
 
 namespace {
 
-// The proof of everything is in sight if it needs no more than so many times the work done so far.
+// The proof of everything is in sight if it needs at most this multiple of the work done so far.
 // At first nothing can be told, and many proofs are there soon.
 constexpr double in_sight = 16;
 constexpr std::int64_t at_first = 100'000'000;
-// One part in so many is for the proof that comes second.
+// The proof that comes second gets one part in this number.
 constexpr std::int64_t share_of_second = 8;
 
 std::uint32_t limit_of(const Options& options) {

@@ -1,4 +1,4 @@
-// Team: the threads that work on a schedule's proofs beside the caller's own.
+// Team: the threads that work on a schedule's proofs, in addition to the caller's own.
 #pragma once
 
 #include <exception>

@@ -1,7 +1,7 @@
 // ChainTree: the state of a Markov chain over trees, with the rows at every node.
 //
-// A change is made in two parts: an Edit builds what would be new below one node, beside the tree
-// and up to a limit of cost, and is then committed or dropped. So a rejected change leaves no
+// A change is made in two parts: an Edit builds what would be new below one node, apart from the
+// tree and up to a limit of cost, and is then committed or dropped. So a rejected change leaves no
 // trace, and what it built is used again for the next one.
 //
 // I1: cost() is the sum of the costs of all nodes, exactly what score() says of the tree.

@@ -16,7 +16,7 @@ namespace maptree {
 struct McmcOptions {
   std::int64_t n_samples = 1000;  // kept by each chain, 1 or more
   std::int64_t burn_in = 1000;    // iterations before the first, 0 or more
-  std::int64_t thin = 1;          // one in so many iterations is kept, 1 or more
+  std::int64_t thin = 1;          // every thin-th iteration is kept; 1 or more
   std::int64_t n_chains = 4;      // 1 or more
   std::uint64_t seed = 0;
   std::optional<Tree> initial = {};  // over the caller's columns; none: the lone leaf

@@ -55,7 +55,7 @@ class NodeView {
   [[nodiscard]] const std::vector<Column>& columns() const { return columns_; }
   [[nodiscard]] std::int64_t varying() const { return varying_; }
   [[nodiscard]] const SetCounts& total() const { return total_; }
-  // B5: on every part of these rows with so many distinct rows at least so many columns vary.
+  // B5: the least number of columns that vary on any part with a given number of distinct rows.
   [[nodiscard]] std::int32_t varying_on(std::int32_t rows) const {
     return varying_on_[static_cast<std::size_t>(rows)];
   }
@@ -69,7 +69,7 @@ class NodeView {
   // Null when stopped.
   PairScan* arrange(std::span<const std::uint32_t> order, Watch& watch);
   [[nodiscard]] std::size_t n_half_words() const { return slots_.size() / 32; }
-  // What it takes to count a block of `lanes` columns for so many rows of pairs.
+  // What it takes to count a block of `lanes` columns for a number of rows of pairs.
   [[nodiscard]] std::int64_t work_of_counts(std::size_t n_rows) const {
     return static_cast<std::int64_t>(n_rows * 2 * (n_half_words() + 8 * runs_.size()));
   }

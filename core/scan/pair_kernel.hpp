@@ -85,7 +85,7 @@ struct PairKernel {
 };
 
 // The kernel asked for; `automatic` is the best this processor can run.
-// Throws std::invalid_argument where the processor or the build lacks it.
+// Throws std::invalid_argument where the processor or the build does not have it.
 [[nodiscard]] const PairKernel& pair_kernel(Kernel kernel);
 [[nodiscard]] bool kernel_available(Kernel kernel);
 

@@ -47,7 +47,7 @@ class Search {
   }
 
  private:
-  // The search of the paper, the improver beside it.
+  // The search of the paper, alternating with the improver.
   Status best_first() {
     BestFirst engine(data_, posterior_, bounds_, expander_, options_);
     const auto take = [&] {
@@ -79,7 +79,7 @@ class Search {
     return Status::optimal;
   }
 
-  // Proofs of everything and by depth on all threads, the improver beside them on this one.
+  // Proofs of everything and by depth on all threads; the improver runs on this one as well.
   Status depth_first() {
     Schedule schedule(data_, posterior_, options_, control_.limits().max_expansions);
     Prover prover(data_, posterior_, expander_, schedule.desk());
@@ -124,7 +124,7 @@ class Search {
     }
   }
 
-  // For what grows beside the store: the trace, the tree, the provers' paths.
+  // For what grows outside the store: the trace, the tree, the provers' paths.
   [[nodiscard]] std::int64_t headroom(std::int64_t room) const {
     constexpr std::int64_t least = 4096, most = 1 << 20, levels = 16;
     const auto path = static_cast<std::int64_t>(data_.n_words() * sizeof(Word));
@@ -245,7 +245,7 @@ class Search {
   std::int64_t next_trace_ = 0;
 };
 
-// What a search holds when it begins, known before it does: below that there is no use to.
+// What a search holds when it begins, known in advance: with less memory it does not start.
 std::size_t bytes_for(const Dataset& data, const Options& options) {
   constexpr std::size_t small_things = 1 << 14;  // that nobody counts one by one
   const std::size_t engine = options.depth_first

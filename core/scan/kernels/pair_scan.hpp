@@ -22,7 +22,7 @@ inline PairCounts row_of(const PairScan& s, const PairCounts& out, std::size_t r
           out.groups + r * s.stride};
 }
 
-// Adds the counts of a block of columns, so many times, to R rows.
+// Adds the counts of a block of columns, with a multiplicity, to R rows.
 template <class L, std::size_t R>
 void add_weighed(const std::int32_t (&n)[R][lanes], std::int32_t weight, std::int32_t* to,
                  std::size_t step) {

@@ -31,7 +31,7 @@ class Skeletons {
       return Cost::infinity().units();
     std::int64_t cost = posterior_.split(depth).units();
     if (!options_.distinct_rows_bound) return cost;
-    std::int64_t columns = 0;  // enough to tell so many rows apart
+    std::int64_t columns = 0;  // enough to tell that number of rows apart
     while ((std::int64_t{1} << columns) < rows) ++columns;
     cost += posterior_.log_columns(std::min(columns, n_features_)).units();
     if (!options_.structure_bound) return cost;
