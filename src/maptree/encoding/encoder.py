@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any, Self
 
 import numpy as np
@@ -15,7 +16,7 @@ from maptree import _core
 from maptree.encoding.answering import Answers
 from maptree.encoding.choosing import MaxTests, Rows, TablePass, binary_schema
 from maptree.parameters.numbers import whole_number
-from maptree.schema.columns import Column, Schema
+from maptree.schema.columns import Column, EncoderLimits, Schema
 from maptree.schema.schema_json import read_schema, write_schema
 from maptree.tables.binary import (
     binary_columns,
@@ -241,13 +242,14 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def schema(self) -> Schema:
         """Return the columns and tests as one value."""
+        limits = EncoderLimits(int(self.max_thresholds), int(self.max_categories))
         named = hasattr(self, "feature_names_in_")
-        return Schema(self.schema_, named, binary=self.passthrough_)
+        return Schema(self.schema_, named, self.passthrough_, limits)
 
     @classmethod
-    def of_schema(cls, schema: Schema, **parameters: int) -> Self:
+    def of_schema(cls, schema: Schema) -> Self:
         """Return a fitted encoder with these columns and tests."""
-        encoder = cls(**parameters)
+        encoder = cls() if schema.encoder is None else cls(**asdict(schema.encoder))
         encoder.schema_ = schema.columns
         encoder.passthrough_ = schema.binary
         encoder.n_features_in_ = len(schema.columns)
@@ -287,13 +289,12 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         True
         """
         check_is_fitted(self)
-        return write_schema(self.schema(), self.get_params())
+        return write_schema(self.schema())
 
     @classmethod
     def from_dict(cls, values: object) -> Self:
         """Return the encoder that ``to_dict`` wrote; a ValueError says what is wrong, and where."""
-        schema, parameters = read_schema(values)
-        return cls.of_schema(schema, **parameters)
+        return cls.of_schema(read_schema(values))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

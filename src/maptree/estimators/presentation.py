@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from sklearn.utils.validation import check_is_fitted
 
 if TYPE_CHECKING:
-    from maptree.encoding.encoder import BinaryEncoder
     from maptree.trees.fitted import FittedTree
 
 Names = Sequence[str] | None
@@ -24,7 +23,6 @@ class Presentation:
     """
 
     fitted_: FittedTree
-    encoder_: BinaryEncoder | None
 
     def _renamed(self, feature_names: Names) -> FittedTree:
         check_is_fitted(self)
@@ -104,10 +102,7 @@ class Presentation:
         """
         from maptree.export.sklearn_pipeline import make_pipeline
 
-        pipeline = make_pipeline(self._renamed(None))
-        if self.encoder_ is not None:
-            pipeline[0].set_params(**self.encoder_.get_params())
-        return pipeline
+        return make_pipeline(self._renamed(None))
 
     def to_onnx(self, missing_text: str = "", feature_names: Names = None) -> Any:
         """Return an ``onnx.ModelProto`` with an input for every column that the tree tests.

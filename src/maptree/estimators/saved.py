@@ -45,10 +45,9 @@ def save_model(classifier: MAPTreeClassifier, path: str | PathLike[str]) -> None
 
 def stored(classifier: MAPTreeClassifier) -> StoredModel:
     """Return the part of a fitted classifier that a file holds."""
-    encoder = classifier.encoder_
     given = classifier.get_params(deep=False)
     parameters = {name: _limits(given[name]) for name in PARAMETERS}
-    return StoredModel(classifier.fitted_, parameters, _limits(encoder))
+    return StoredModel(classifier.fitted_, parameters)
 
 
 def _limits(value: Any) -> Any:
@@ -72,8 +71,8 @@ def restored(model: StoredModel) -> MAPTreeClassifier:
     if isinstance(parameters["encoder"], dict):
         parameters["encoder"] = BinaryEncoder(**parameters["encoder"])
     classifier = MAPTreeClassifier(**parameters)
-    encoder = None
-    if model.encoder is not None:
-        encoder = BinaryEncoder.of_schema(model.fitted.schema, **model.encoder)
-    classifier._keep(model.fitted, encoder)
+    schema = model.fitted.schema
+    classifier._keep(
+        model.fitted, BinaryEncoder.of_schema(schema) if schema.takes_missing else None
+    )
     return classifier

@@ -34,11 +34,7 @@ PARAMETERS = (
 
 @dataclass(frozen=True)
 class StoredModel:
-    """What a model file holds: a fitted tree, and the parameters of the classifier that found it.
-
-    ``encoder`` has the parameters of the fitted encoder; None: a 0/1 matrix without one.
-    """
+    """What a model file holds: a fitted tree, and the parameters of its classifier."""
 
     fitted: FittedTree
     parameters: Mapping[str, Any]
-    encoder: Mapping[str, int] | None

@@ -90,7 +90,7 @@ def parse_model(values: Any) -> StoredModel:
     given = fields(values, "the file", _FIELDS)
     classes = read_labels(given["classes"], "classes")
     parameters, constraints = _read_parameters(given["parameters"], len(classes))
-    schema, encoder = _read_schema(given["schema"], given["matrix"])
+    schema = _read_schema(given["schema"], given["matrix"])
     twice = repeated(schema.names) if schema.named else None
     if twice is not None:
         raise ValueError(f"two columns are named {show(twice)}: names must be distinct.")
@@ -107,7 +107,7 @@ def parse_model(values: Any) -> StoredModel:
         constraints=constraints,
         importances=_read_importances(given["feature_importances"], len(schema.columns)),
     )
-    return StoredModel(fitted, parameters, encoder)
+    return StoredModel(fitted, parameters)
 
 
 def _refuse_foreign(values: Any) -> None:
@@ -148,12 +148,12 @@ def _read_parameters(value: object, n_classes: int) -> tuple[dict[str, Any], Con
     return given, budget.constraints
 
 
-def _read_schema(schema: object, matrix: object) -> tuple[Schema, dict[str, int] | None]:
+def _read_schema(schema: object, matrix: object) -> Schema:
     """Return the columns, and the parameters of the encoder that chose their tests."""
     if (schema is None) == (matrix is None):
         raise ValueError("schema and matrix: exactly one of them must be null.")
     if schema is None:
-        return _read_matrix(matrix), None
+        return _read_matrix(matrix)
     try:
         return read_schema(schema)
     except ValueError as error:

@@ -41,7 +41,7 @@ def _values(model: StoredModel) -> dict[str, Any]:
     matrix = {"columns": len(schema.columns), "names": schema.names if schema.named else None}
     certificate = asdict(fitted.certificate)
     certificate["proved_depth"] = write_number(fitted.certificate.proved_depth)
-    encoded = None if model.encoder is None else write_schema(schema, model.encoder)
+    encoded = None if schema.encoder is None else write_schema(schema)
     return {
         "format": FORMAT,
         "version": VERSION,

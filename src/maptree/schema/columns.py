@@ -110,6 +110,14 @@ class Column:
 
 
 @dataclass(frozen=True)
+class EncoderLimits:
+    """How many tests an encoder makes of a column, at most."""
+
+    max_thresholds: int = 16
+    max_categories: int = 32
+
+
+@dataclass(frozen=True)
 class Schema:
     """The columns of a fitted table with their tests, and what later tables must look like.
 
@@ -121,15 +129,20 @@ class Schema:
         Whether the table had names. Tables without names are matched by position.
     binary : bool
         Whether the table was all 0/1; later tables must be, too.
-    takes_missing : bool
-        Whether later tables may have missing values. Only trees fitted to a 0/1 matrix without an
-        encoder refuse them.
+    encoder : EncoderLimits or None
+        The parameters of the encoder that chose the tests; None for a 0/1 matrix that was used
+        without one.
     """
 
     columns: tuple[Column, ...]
     named: bool = True
     binary: bool = False
-    takes_missing: bool = True
+    encoder: EncoderLimits | None = EncoderLimits()
+
+    @property
+    def takes_missing(self) -> bool:
+        """Whether later tables may have missing values: not where there was no encoder."""
+        return self.encoder is not None
 
     @classmethod
     def of_matrix(cls, n_columns: int, names: Iterable[str] | None = None) -> Schema:
@@ -140,7 +153,7 @@ class Schema:
         """
         given = [f"x{j}" for j in range(n_columns)] if names is None else names
         columns = (Column(str(name), "boolean", "", categories=(0, 1)) for name in given)
-        return cls(tuple(columns), names is not None, binary=True, takes_missing=False)
+        return cls(tuple(columns), names is not None, binary=True, encoder=None)
 
     @cached_property
     def tests(self) -> tuple[Test, ...]:

@@ -9,14 +9,15 @@ numbers or booleans.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import asdict
 from decimal import Decimal, InvalidOperation
 from itertools import pairwise
 from typing import Any
 
 from maptree.files.json_values import boolean, fields, items, show, text
 from maptree.parameters.numbers import whole_number
-from maptree.schema.columns import KINDS, THRESHOLDS, Column, Schema, Threshold
+from maptree.schema.columns import KINDS, THRESHOLDS, Column, EncoderLimits, Schema, Threshold
 from maptree.tables.clock import (
     DAY,
     date_text,
@@ -37,17 +38,18 @@ _MOST_DIGITS = 10_000
 _FIELDS = ("name", "kind", "dtype", "thresholds", "categories", "missing", "zone", "note")
 
 
-def write_schema(schema: Schema, parameters: Mapping[str, int]) -> dict[str, Any]:
+def write_schema(schema: Schema) -> dict[str, Any]:
     """Return JSON values for the columns of an encoder and its parameters."""
+    assert schema.encoder is not None
     return {
         "columns": [_write_column(column) for column in schema.columns],
         "passthrough": schema.binary,
         "named": schema.named,
-        "parameters": {name: int(value) for name, value in parameters.items()},
+        "parameters": dict(sorted(asdict(schema.encoder).items())),
     }
 
 
-def read_schema(values: object) -> tuple[Schema, dict[str, int]]:
+def read_schema(values: object) -> Schema:
     """Read and check what ``write_schema`` wrote; a ValueError says what is wrong, and where."""
     whole = fields(values, "encoder", ("columns", "passthrough", "named", "parameters"))
     columns = items(whole["columns"], "columns")
@@ -67,7 +69,8 @@ def read_schema(values: object) -> tuple[Schema, dict[str, int]]:
         parameters = {name: whole_number(name, value, least=1) for name, value in limits.items()}
     except TypeError as error:
         raise ValueError(str(error)) from None
-    return Schema(read, boolean(whole["named"], "named"), binary), parameters
+    named = boolean(whole["named"], "named")
+    return Schema(read, named, binary, EncoderLimits(**parameters))
 
 
 def _write_column(column: Column) -> dict[str, Any]:
