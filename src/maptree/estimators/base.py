@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from maptree.encoding.answering import Answers
 from maptree.encoding.encoder import BinaryEncoder, warn_of_identifiers
 from maptree.engine.problem import Problem
-from maptree.parameters.numbers import whole_number
+from maptree.parameters.numbers import bad_type, bad_value, whole_number
 from maptree.parameters.prior import read_alpha, read_beta, read_prior
 from maptree.schema.columns import Schema
 from maptree.tables.binary import pack_binary
@@ -126,16 +126,13 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         try:
             check_random_state(self.random_state)
         except ValueError as error:
-            raise ValueError(
-                f"random_state={self.random_state!r} is not a seed: pass None, an int or a numpy "
-                "RandomState."
-            ) from error
+            remedy = "pass None, an int or a numpy RandomState"
+            raise bad_value("random_state", self.random_state, "is not a seed", remedy) from error
         if not isinstance(self.verbose, bool):
             whole_number("verbose", self.verbose, least=0)
         if self.callback is not None and not callable(self.callback):
-            raise TypeError(
-                f"callback={self.callback!r} cannot be called: pass a function of one argument."
-            )
+            remedy = "pass a function of one argument"
+            raise bad_type("callback", self.callback, "cannot be called", remedy)
 
     def _read(self, X: Any, y: Any, sample_weight: ArrayLike | None, deadline: float) -> Reading:
         """Read a table with labels and encode it as tests; nothing is set on the estimator.
@@ -244,8 +241,8 @@ def _read_encoder(encoder: object) -> BinaryEncoder | None:
         return cloned
     if isinstance(encoder, str) and encoder == "auto":
         return BinaryEncoder()
-    error = ValueError if isinstance(encoder, str) else TypeError
-    raise error(f'encoder={encoder!r} is unknown: pass "auto", a BinaryEncoder or None.')
+    bad = bad_value if isinstance(encoder, str) else bad_type
+    raise bad("encoder", encoder, "is unknown", 'pass "auto", a BinaryEncoder or None')
 
 
 def _classes_that_count(

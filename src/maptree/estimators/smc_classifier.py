@@ -17,7 +17,7 @@ from maptree.engine.progress import SamplerProgress
 from maptree.estimators.base import Reading
 from maptree.estimators.sampled import SampledTreeClassifier
 from maptree.parameters.limits import MOST_SAMPLES
-from maptree.parameters.numbers import real_number, whole_number
+from maptree.parameters.numbers import bad_type, bad_value, real_number, whole_number
 from maptree.trees.forest import WeightedTrees
 
 
@@ -198,13 +198,13 @@ def mean_evidence(log_evidences: NDArray[np.float64]) -> tuple[float, float]:
 def _one_of(name: str, value: object, *known: str) -> str:
     if isinstance(value, str) and value in known:
         return value
-    error = ValueError if isinstance(value, str) else TypeError
-    raise error(f"{name}={value!r} is unknown: pass {' or '.join(map(repr, known))}.")
+    bad = bad_value if isinstance(value, str) else bad_type
+    raise bad(name, value, "is unknown", f"pass {' or '.join(map(repr, known))}")
 
 
 def _share(name: str, value: object) -> float:
     remedy = "pass a number from 0 to 1, such as 0.5"
     share = real_number(name, value, remedy)
     if not 0 <= share <= 1:
-        raise ValueError(f"{name}={value!r} is out of range: {remedy}.")
+        raise bad_value(name, value, "is out of range", remedy)
     return share

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from maptree.export.decision_list import Rule, decision_list
 from maptree.export.plain_tree import PlainTree, short
 from maptree.export.sql_dialects import DIALECTS, Ansi
+from maptree.parameters.numbers import bad_value
 from maptree.trees.fitted import FittedTree
 
 
@@ -18,7 +19,7 @@ def write_sql(
 ) -> str:
     """Return a SELECT of the table's rows with their leaf, prediction and probabilities."""
     if dialect not in DIALECTS:
-        raise ValueError(f"dialect={dialect!r} is unknown: pass one of {', '.join(DIALECTS)}.")
+        raise bad_value("dialect", dialect, "is unknown", f"pass one of {', '.join(DIALECTS)}")
     sql, tree = DIALECTS[dialect](), PlainTree.of(fitted)
     _refuse_ambiguous(tree, sql)
     parts = [table] if isinstance(table, str) else list(table)
