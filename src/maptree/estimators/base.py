@@ -265,7 +265,7 @@ def _refuse_class_weight(params: Mapping[str, object], error: type[Exception], n
         raise error(
             f"class_weight is not a parameter of {name}: the posterior counts rows, and weighting "
             "classes would change what the probabilities and the certificate mean. Rare classes "
-            "need no correction, because the probabilities stay calibrated: instead of predict, "
+            "need no correction, because the probabilities stay honest: instead of predict, "
             "use predict_proba with the threshold that your costs call for. If you know in advance "
             "that a class is common or rare, pass one pseudo-count per class, rho=[...] in the "
             "order of classes_."
