@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -258,6 +259,12 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
         """Return a (rows, nodes) CSR matrix with a one at every node on a row's path."""
         leaves = self.apply(X)
         return self.tree_.paths(leaves)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the fitted classifier as JSON; ``maptree.load_model`` reads it back exactly."""
+        from maptree.estimators.saved import save_model
+
+        save_model(self, path)
 
 
 def _fitted(reading: Reading, outcome: Outcome, budget: Budget, y: Any) -> FittedTree:

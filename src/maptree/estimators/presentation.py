@@ -1,4 +1,4 @@
-"""Showing and exporting a fitted tree: a thin layer over exports, report and model file."""
+"""Showing and exporting a fitted tree: a thin layer over exports and report."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Names = Sequence[str] | None
 
 
 class Presentation:
-    """Adds ``to_sql``, ``to_html``, ``save`` and so on to a classifier with one fitted tree.
+    """Adds ``to_sql``, ``to_html`` and so on to a classifier with one fitted tree.
 
     Every method passes ``fitted_`` to a function that is imported only then. In all exports,
     ``feature_names`` gives the names of the columns, in order, if the table had none or if they
@@ -285,12 +285,6 @@ class Presentation:
             return report_html(self, X, y, feature_names, title)
         write_report(self, path, X, y, feature_names, title)
         return None
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the fitted classifier as JSON; ``maptree.load_model`` reads it back exactly."""
-        from maptree.estimators.saved import save_model
-
-        save_model(self, path)  # type: ignore[arg-type]
 
     def _repr_html_inner(self) -> str:
         """Return the tree as a picture; before ``fit``, what scikit-learn shows."""
