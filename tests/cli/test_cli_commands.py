@@ -10,6 +10,7 @@ import sys
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 from command import QUICK, call, people, widest, write_text
@@ -232,6 +233,38 @@ def test_score(fitted, capsys):
     told = call(capsys, "score", "people.model.json", "people.csv", "-t", "city")
     assert told.code == 1
     assert "has a class that the model knows" in told.err
+
+
+def test_score_says_whether_the_model_was_fitted_to_the_rows(fitted, capsys):
+    from maptree.cli.files import read_source
+    from maptree.cli.header import MISSING, Dialect
+
+    def seen(*arguments):
+        text = call(capsys, "score", "people.model.json", *arguments)
+        document = json.loads(call(capsys, "score", "people.model.json", *arguments, "--json").out)
+        assert text.code == 0
+        assert f"\n{document['training_rows']['summary']}\n" in text.out
+        return document["training_rows"]
+
+    same = seen("people.csv")
+    assert (same["same"], same["summary"]) == (True, "On the rows it was fitted to")
+    source = read_source("people.csv", None, Dialect(None, None, MISSING, "."))
+    pq.write_table(source.typed(source.columns), "people.parquet")
+    assert seen("people.parquet")["same"]
+    people().drop(columns="joined").to_json("people.jsonl", orient="records", lines=True)
+    unknown = seen("people.jsonl")
+    assert (unknown["known"], unknown["checked"]) == ("nothing", 0)
+    assert unknown["unknown"] == "people.jsonl has no column 'joined'"
+    write_text(people(300, seed=2), fitted / "others.csv")
+    others = seen("others.csv")
+    assert (others["summary"], others["checked"], others["equal"]) == ("On held-out rows", 300, 0)
+    both = pd.concat([people(), people(300, seed=2)])
+    write_text(both, fitted / "both.csv")
+    assert seen("both.csv")["summary"] == "On rows of which 200 of 500 were used for fitting"
+    half = people()
+    half.loc[:49, "buys"] = ""
+    write_text(half, fitted / "half.csv")
+    assert seen("half.csv")["summary"] == "On rows that were all used for fitting"
 
 
 def test_many_classes_fit_the_screen(here, capsys):

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from command import call, people, widest, write_text
+from command import QUICK, call, people, widest, write_text
 from maptree import load_model
 from maptree.cli.commands.export import FORMATS
 
@@ -40,6 +40,20 @@ def test_report_for_machines(fitted, capsys):
     told = call(capsys, "report", "people.model.json", "--data", "people.csv", "--json")
     assert json.loads(told.out)["report"] == "people.html"
     assert (fitted / "people.html").exists()
+
+
+def test_report_says_whether_the_model_was_fitted_to_the_rows(here, capsys):
+    call(capsys, "fit", "people.csv", "-t", "buys", *QUICK, "--cv", "2")
+    told = call(capsys, "report", "people.model.json", "--data", "people.csv")
+    assert "The tree was fitted to these 200 rows." in told.err
+    page = (here / "people.html").read_text()
+    assert ">On the rows it was fitted to</h2>" in page
+    assert ">On rows held out by fit</h2>" in page
+    assert "<p>2-fold cross-validation, seed 0.</p>" in page
+    write_text(people(300, seed=2), here / "others.csv")
+    told = call(capsys, "report", "people.model.json", "--data", "others.csv", "--json")
+    assert json.loads(told.out)["training_rows"]["summary"] == "On held-out rows"
+    assert ">On held-out rows</h2>" in (here / "people.html").read_text()
 
 
 def test_report_refuses(fitted, capsys):

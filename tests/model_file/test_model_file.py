@@ -231,7 +231,7 @@ def test_what_the_file_looks_like(good):
     values, text = good
     assert list(values)[:3] == ["format", "version", "training"]
     assert values["format"] == "maptree model"
-    assert values["version"] == 1
+    assert values["version"] == 2
     assert values["training"]["target"] == "buys"
     assert values["classes"] == {"dtype": "|O", "values": ["no", "yes"]}
     assert values["certificate"]["proved_depth"] == "inf"
@@ -292,6 +292,15 @@ EDITS = [
     (("training", "date"), "yesterday", "training.date is 'yesterday'"),
     (("training", "target"), 3, "training.target is 3"),
     (("training", "held_out"), {"accuracy": 2}, "is missing method"),
+    (("training", "seen"), {"digest": "0"}, "is missing hashes"),
+    (("training", "seen", "digest"), "0" * 31, "32 hexadecimal digits"),
+    (("training", "seen", "hashes"), [], "1 to 1,024 hashes"),
+    (("training", "seen", "hashes"), ["AAAAAAA"], "not base64"),
+    (("training", "seen", "hashes"), ["AAAAAAAB", "AAAAAAAB"], "must increase"),
+    (("training", "seen", "hashes"), [7], r"hashes\[0\] is 7"),
+    (("training", "seen", "rows"), 59, "seen.rows is 59"),
+    (("training", "seen", "repeated"), -1, "seen.repeated is -1"),
+    (("version",), 1, "unknown seen"),
     (("extra",), 1, "unknown extra"),
 ]
 
@@ -333,7 +342,7 @@ def test_nonsense_is_refused_with_its_place(good, tmp_path, path, value, message
         (b'{"a":' * 5000, "nested more than 16 deep"),
         (b"]" * 100, "not JSON, or truncated"),
         (b'"' + b'\\"' * 100_000, "not JSON, or truncated"),
-        (b'{"format": "maptree model", "version": 2, "shape": "unknown"}', "version 2"),
+        (b'{"format": "maptree model", "version": 3, "shape": "unknown"}', "version 3"),
     ],
 )
 def test_texts_that_are_no_model(tmp_path, text, message):
@@ -343,11 +352,24 @@ def test_texts_that_are_no_model(tmp_path, text, message):
         load_model(file)
 
 
+def test_a_file_of_version_1_has_no_record_of_its_rows(good, tmp_path):
+    values = copy.deepcopy(good[0]) | {"version": 1}
+    del values["training"]["seen"]
+    path = tmp_path / "old.json"
+    path.write_text(json.dumps(values), encoding="utf-8")
+    model = load_model(path)
+    assert model.training_.seen is None
+    model.save(path)  # in the present version
+    values = json.loads(path.read_text(encoding="utf-8"))
+    assert (values["version"], values["training"]["seen"]) == (2, None)
+    assert load_model(path).training_.seen is None
+
+
 def test_a_newer_version_is_no_damaged_file(good, tmp_path):
     file = tmp_path / "model.json"
-    file.write_text(json.dumps(good[0] | {"version": 2}), encoding="utf-8")
+    file.write_text(json.dumps(good[0] | {"version": 3}), encoding="utf-8")
     with pytest.raises(
-        ValueError, match=r"version 2, .* up to 1\. Upgrade: pip install --upgrade maptree\.$"
+        ValueError, match=r"version 3, .* up to 2\. Upgrade: pip install --upgrade maptree\.$"
     ):
         load_model(file)
 

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn import set_config
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import accuracy_score, confusion_matrix, log_loss
 from sklearn.pipeline import make_pipeline
@@ -23,6 +24,8 @@ from maptree import MAPTreeClassifier, write_report
 from maptree.pictures.report.held_out import hold_out
 from maptree.pictures.tree_view import view_tree
 from maptree.tables.labels import numbers_among
+from maptree.trees.seen_rows import Overlap
+from maptree.trees.training import HeldOutScores
 from models import HOSTILE_TEXTS, change, pictured
 from samples import classifier
 
@@ -190,7 +193,8 @@ def halves():
 
 def compare(model, X, y):
     """What the page shows of these rows."""
-    return hold_out(model.fitted_, model.apply(X), numbers_among(model.classes_, y, len(y)))
+    labels = numbers_among(model.classes_, y, len(y))
+    return hold_out(model.fitted_, model.apply(X), labels, Overlap(len(y)))
 
 
 def test_scores_are_those_of_scikit_learn(halves):
@@ -246,6 +250,28 @@ def test_many_groups_and_classes_are_gathered():
     assert held.confusion.shape == (13, 13)
     assert held.confusion.sum() == 500
     assert held.classes[-1] == -1
+
+
+def test_scores_that_the_model_keeps():
+    model = MAPTreeClassifier().fit([[0], [1]] * 9, [0, 1] * 9)
+    assert "cross-validation" not in model.to_html()
+    kept = HeldOutScores("5-fold cross-validation, seed 0", 18, 0.9444444, 0.31, 0.02)
+    model.fitted_ = model.fitted_.with_training(held_out=kept)
+    text = Outline(model.to_html()).text
+    assert "On rows held out by fit" in text
+    assert "5-fold cross-validation, seed 0." in text
+    for number in ("18", "0.944", "0.310", "0.020"):
+        assert number in text
+
+
+def test_a_model_without_a_record_of_its_rows(halves):
+    model, X, y = halves
+    model = clone(model).fit(X, y)
+    model.fitted_ = model.fitted_.with_training(seen=None)
+    text = Outline(model.to_html(X=X, y=y)).text
+    assert "On the rows given" in text
+    assert "It is not known whether the tree was fitted to these rows: the model has no" in text
+    assert "On held-out rows" not in text
 
 
 def test_rows_that_do_not_fit(halves):

@@ -37,7 +37,8 @@ def model_document(fitted: FittedTree) -> dict[str, Any]:
     """Return a fitted tree for ``--json``."""
     assert fitted.certificate is not None
     assert fitted.importances is not None
-    training = asdict(fitted.training)
+    training = asdict(replace(fitted.training, seen=None))
+    del training["seen"]  # hashes, which say nothing to a reader
     shares = zip(fitted.schema.names, fitted.importances, strict=True)
     return {
         "target": training["target"],

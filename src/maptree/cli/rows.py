@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +13,10 @@ from maptree.cli.files import Source
 from maptree.cli.mistakes import USAGE, Refusal, hint, listed, refuse_unknown
 from maptree.cli.target import known_labels
 from maptree.trees.fitted import FittedTree
+from maptree.trees.seen_rows import Overlap
+
+if TYPE_CHECKING:
+    from maptree.encoding.answering import Answers
 
 
 def rows_for(fitted: FittedTree, source: Source) -> Any:
@@ -65,6 +69,7 @@ class LabelledRows:
     leaves: NDArray[np.intp]
     codes: NDArray[np.intp]  # -1: a class that the model does not know
     without: int  # rows left out because they have no class
+    overlap: Overlap  # with the training rows
 
 
 def labelled_rows(fitted: FittedTree, source: Source, target: str | None) -> LabelledRows:
@@ -82,5 +87,26 @@ def labelled_rows(fitted: FittedTree, source: Source, target: str | None) -> Lab
             f"{source.name}: no row of {name!r} has a class that the model knows "
             f"({', '.join(fitted.labels[:12])}). Pass the right --target."
         )
-    leaves = read_answers(fitted.schema, rows_for(fitted, source)).leaves(fitted.tree)
-    return LabelledRows(name, leaves[rows], codes[rows], len(codes) - len(rows))
+    answers = read_answers(fitted.schema, rows_for(fitted, source))
+    leaves = answers.leaves(fitted.tree)[rows]
+    overlap = _overlap(fitted, source, answers, rows, codes[rows])
+    return LabelledRows(name, leaves, codes[rows], len(codes) - len(rows), overlap)
+
+
+def _overlap(
+    fitted: FittedTree,
+    source: Source,
+    answers: Answers,
+    rows: NDArray[np.intp],
+    codes: NDArray[np.intp],
+) -> Overlap:
+    """Compare labelled rows with the training rows, if the file has all columns of those."""
+    from maptree.encoding.answering import training_overlap
+
+    tested = [column.name for column in fitted.schema.columns if column.tests]
+    absent = set(tested) - set(source.columns) if fitted.schema.named else set()
+    if absent and fitted.training.seen is not None:
+        names = listed([name for name in tested if name in absent])
+        few = "columns" if len(absent) > 1 else "column"
+        return Overlap(len(codes), unknown=f"{source.name} has no {few} {names}")
+    return training_overlap(fitted, answers.row_hashes().keep(rows), codes)

@@ -13,11 +13,14 @@ from sklearn.base import BaseEstimator
 
 from maptree import _core
 from maptree.schema.columns import Column, Schema, Test
-from maptree.tables.binary import NOT_BINARY, refuse_not_binary
+from maptree.tables.binary import NOT_BINARY, add_binary_table, is_binary_matrix, refuse_not_binary
 from maptree.tables.clock import DAY
 from maptree.tables.exact import exactly, floor_to
-from maptree.tables.table import Table, read_table
+from maptree.tables.row_hashes import RowHashes
+from maptree.tables.table import Matrix, Table, read_table
 from maptree.tables.values import Categories, Values
+from maptree.trees.fitted import FittedTree
+from maptree.trees.seen_rows import Overlap
 from maptree.trees.tree import Tree
 
 _NOT_AS_FITTED = (
@@ -241,6 +244,12 @@ def _answer_objects(
     return answers
 
 
+def add_column(hashes: RowHashes, number: int, column: Column, values: Values) -> None:
+    """Add a column to the hashes of rows, as far as its tests depend on its values."""
+    if column.tests:
+        hashes.add(number, values, only_missing=column.kind in ("constant", "identifier"))
+
+
 class Answers:
     """The answers of a table's rows to the tests of a schema.
 
@@ -293,6 +302,17 @@ class Answers:
                 rows |= (values.data == len(column.categories)) & ~missing
         return rows
 
+    def row_hashes(self) -> RowHashes:
+        """Return the hashes of the rows, over all columns with a test."""
+        hashes, table = RowHashes(self.n_rows), self._table
+        if self._schema.binary and isinstance(table, Matrix) and is_binary_matrix(table):
+            add_binary_table(hashes, table)
+            return hashes
+        for j, column in enumerate(self._schema.columns):
+            if column.tests:
+                add_column(hashes, j, column, table.read(j))
+        return hashes
+
     def _column_of(self, test: int) -> tuple[PreparedColumn, int]:
         """Return the column that a test is about, and the number of the test in that column."""
         j = self._schema.column_of_test[test]
@@ -320,6 +340,14 @@ def check_table(schema: Schema, table: Table) -> dict[int, Values]:
     if schema.binary:
         refuse_not_binary(table, _NOT_AS_FITTED, missing=True)
     return read
+
+
+def training_overlap(fitted: FittedTree, hashes: RowHashes, codes: NDArray[np.intp]) -> Overlap:
+    """Return how many rows a tree was fitted to, from their hashes and class numbers."""
+    training = fitted.training
+    if training.seen is None:
+        return Overlap(len(codes), unknown="the model has no record of its training rows")
+    return training.seen.overlap(hashes, codes, training.rows)
 
 
 def read_answers(schema: Schema, X: Any) -> Answers:

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maptree.encoding.answering import prepare
+from maptree.encoding.answering import add_column, prepare
 from maptree.encoding.thresholds import ChosenThresholds, choose_thresholds
 from maptree.schema.columns import Column
 from maptree.tables.binary import is_binary
 from maptree.tables.clock import is_zone
 from maptree.tables.labels import Codes
+from maptree.tables.row_hashes import RowHashes
 from maptree.tables.table import Table
 from maptree.tables.values import Category, Values
 from maptree.words.values import category_text
@@ -53,11 +54,19 @@ class MaxTests:
 class TablePass:
     """The tests of a table's columns, and with ``pack`` their packed answers."""
 
-    def __init__(self, table: Table, rows: Rows, limits: MaxTests, pack: bool) -> None:
+    def __init__(
+        self,
+        table: Table,
+        rows: Rows,
+        limits: MaxTests,
+        pack: bool,
+        hashes: RowHashes | None = None,
+    ) -> None:
         self.table = table
         self.rows = rows
         self.limits = limits
         self.pack = pack
+        self.hashes = hashes  # of the rows
         self.columns: list[Column] = []
         self.packed: list[NDArray[np.uint8]] = []  # per column
         self.binary = True  # all columns so far are 0/1
@@ -87,6 +96,8 @@ class TablePass:
 
     def _append(self, column: Column, values: Values, where: str) -> None:
         self.columns.append(column)
+        if self.hashes is not None:
+            add_column(self.hashes, len(self.columns) - 1, column, values)
         if self.pack and column.tests:
             self.packed.append(prepare(column, values, where).pack())
         elif self.pack:
@@ -100,8 +111,12 @@ class TablePass:
         for j, column in enumerate(self.columns):
             values = self.table.read(j)
             self.columns[j] = choose_column(column.name, values, self.rows, self.limits)
-            if self.pack and not self.columns[j].tests:
+            if self.columns[j].tests:
+                continue
+            if self.pack:
                 self.packed[j] = self.packed[j][:0]
+            if self.hashes is not None:
+                self.hashes.remove(j, values)
 
 
 def column_name(table: Table, column: int) -> str:

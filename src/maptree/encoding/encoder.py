@@ -19,11 +19,13 @@ from maptree.parameters.numbers import whole_number
 from maptree.schema.columns import Column, EncoderLimits, Schema
 from maptree.schema.schema_json import read_schema, write_schema
 from maptree.tables.binary import (
+    add_binary_table,
     binary_columns,
     is_binary_matrix,
     pack_columns,
 )
 from maptree.tables.labels import Codes, read_labels
+from maptree.tables.row_hashes import RowHashes
 from maptree.tables.table import Matrix, Table, read_table
 from maptree.tables.weights import read_weights
 from maptree.words.column_report import report
@@ -172,17 +174,21 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         codes: Codes | None,
         weights: NDArray[np.int64] | None,
         deadline: float = np.inf,
+        hashes: RowHashes | None = None,
     ) -> _core.PackedTable:
         """Choose the tests and pack their answers, reading every column once.
 
-        Columns not read before ``deadline`` (in ``time.perf_counter`` seconds) get no test.
+        Columns not read before ``deadline`` (in ``time.perf_counter`` seconds) get no test. Columns
+        with a test are added to ``hashes``, of the rows.
         """
         limits = self._limits()
         packed = table.pack() if isinstance(table, Matrix) else None
         if packed is not None:
             self._keep(table, binary_schema(table), passthrough=True)
+            if hashes is not None:
+                add_binary_table(hashes, table)
             return packed
-        chosen = TablePass(table, Rows(codes, weights), limits, pack=True)
+        chosen = TablePass(table, Rows(codes, weights), limits, pack=True, hashes=hashes)
         chosen.run(deadline)
         self._keep(table, chosen.schema, chosen.binary)
         return pack_columns(table.n_rows, chosen.packed)

@@ -21,11 +21,13 @@ from maptree.engine.problem import Problem
 from maptree.parameters.numbers import bad_type, bad_value, whole_number
 from maptree.parameters.prior import read_alpha, read_beta, read_prior
 from maptree.schema.columns import Schema
-from maptree.tables.binary import pack_binary
+from maptree.tables.binary import add_binary_table, pack_binary
 from maptree.tables.labels import Codes, read_labels
+from maptree.tables.row_hashes import RowHashes
 from maptree.tables.table import read_table
 from maptree.tables.weights import read_weights
 from maptree.trees.fitted import FittedTree
+from maptree.trees.seen_rows import SeenRows
 from maptree.trees.tree import Tree
 from maptree.words.tree_text import indented, rules
 
@@ -46,6 +48,7 @@ class Reading:
     classes: NDArray[Any]
     encoder: BinaryEncoder | None
     schema: Schema
+    seen: SeenRows | None
 
 
 class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -145,15 +148,18 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weights = read_weights(sample_weight, table.n_rows)
         classes, codes = _classes_that_count(y, weights, table.n_rows)
         prior = read_prior(self.alpha, self.beta, self.rho, len(classes))
+        hashes = RowHashes(table.n_rows, deadline)
         if encoder is not None:
-            packed = encoder.encode_table(table, codes, weights, deadline)
+            packed = encoder.encode_table(table, codes, weights, deadline, hashes)
             schema = encoder.schema()
         else:
             packed = pack_binary(table)
             schema = Schema.of_matrix(table.n_columns, table.names)
+            add_binary_table(hashes, table)
+        seen = SeenRows.of(hashes, codes, weights, deadline)
         problem = Problem(packed, codes, weights, prior)
         # The table, which may be a copy, is released here: the next steps need the memory.
-        return Reading(problem, classes, encoder, schema)
+        return Reading(problem, classes, encoder, schema, seen)
 
     def _keep(self, fitted: FittedTree, encoder: BinaryEncoder | None) -> None:
         """Set the fitted attributes."""

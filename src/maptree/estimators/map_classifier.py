@@ -288,7 +288,7 @@ def _fitted(reading: Reading, outcome: Outcome, budget: Budget, y: Any) -> Fitte
         schema=reading.schema,
         classes=reading.classes,
         prior=reading.problem.prior,
-        training=TrainingSummary.of(tree, y),
+        training=TrainingSummary.of(tree, y, reading.seen),
         trace=outcome.trace,
         certificate=certificate,
         constraints=budget.constraints,

@@ -95,7 +95,7 @@ class SampledTreeClassifier(TreeClassifier, Generic[Samples]):
             schema=reading.schema,
             classes=reading.classes,
             prior=reading.problem.prior,
-            training=TrainingSummary.of(run.best, y),
+            training=TrainingSummary.of(run.best, y, reading.seen),
             trace=run.trace,
         )
         self._keep(fitted, reading.encoder)

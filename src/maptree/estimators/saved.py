@@ -20,7 +20,7 @@ def save_model(classifier: MAPTreeClassifier, path: str | PathLike[str]) -> None
     The file appears under its name only after it was written completely and read back. It holds
     the fitted tree and all parameters, except ``callback`` and a ``random_state`` that is not a
     whole number. It contains no code and no rows of the training table, but names of columns,
-    thresholds, categories and counts.
+    thresholds, categories, counts, and hashes by which training rows are recognised.
 
     >>> import tempfile, pathlib
     >>> from maptree import MAPTreeClassifier, load_model, save_model

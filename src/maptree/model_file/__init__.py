@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from maptree.trees.fitted import FittedTree
 
 FORMAT = "maptree model"
-VERSION = 1
+# 2: training.seen. Files of version 1 are read, too.
+VERSION = 2
 # The parameters of a classifier that a file holds. A callback is code, so it is not among them.
 PARAMETERS = (
     "alpha",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import math
 import os
-from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from maptree.files.json_values import (
 from maptree.files.strict_json import parse, read_bytes
 from maptree.model_file import FORMAT, PARAMETERS, VERSION, StoredModel
 from maptree.model_file.labels import read_labels
+from maptree.model_file.training import read_training
 from maptree.parameters.budget import Budget, Constraints
 from maptree.parameters.limits import MAX_TOTAL_WEIGHT
 from maptree.parameters.numbers import whole_number
@@ -33,7 +33,6 @@ from maptree.schema.columns import Schema
 from maptree.schema.schema_json import read_schema
 from maptree.trees.certificate import STATUSES, Certificate
 from maptree.trees.fitted import TRACE, FittedTree
-from maptree.trees.training import HeldOutScores, TrainingSummary
 from maptree.trees.tree import Tree, TreeError
 
 _FIELDS = (
@@ -101,7 +100,7 @@ def parse_model(values: Any) -> StoredModel:
         schema=schema,
         classes=classes,
         prior=Prior(float(parameters["alpha"]), float(parameters["beta"]), rho),
-        training=_read_training(given["training"], tree),
+        training=read_training(given["training"], tree, given["version"]),
         trace=_read_trace(given["trace"]),
         certificate=_read_certificate(given["certificate"]),
         constraints=constraints,
@@ -264,43 +263,6 @@ def _read_trace(value: object) -> NDArray[Any]:
                 else number_or_infinity(entry, where)
             )
     return trace
-
-
-def _read_training(value: object, tree: Tree) -> TrainingSummary:
-    where = "training"
-    given = fields(value, where, list(TrainingSummary.__dataclass_fields__))
-    counts = tree.counts[0].tolist()
-    if given["class_counts"] != counts or given["rows"] != sum(counts):
-        raise ValueError(f"{where}.rows and class_counts differ from those of the tree's root.")
-    date = text(given["date"], f"{where}.date")
-    try:
-        datetime.fromisoformat(date)
-    except ValueError:
-        raise ValueError(f"{where}.date is {show(date)}: it must be a date and time.") from None
-    target = given["target"]
-    return TrainingSummary(
-        rows=sum(counts),
-        class_counts=tuple(counts),
-        date=date,
-        library=text(given["library"], f"{where}.library"),
-        target=None if target is None else text(target, f"{where}.target"),
-        held_out=_read_scores(given["held_out"], f"{where}.held_out"),
-    )
-
-
-def _read_scores(value: object, where: str) -> HeldOutScores | None:
-    if value is None:
-        return None
-    given = fields(value, where, list(HeldOutScores.__dataclass_fields__))
-    return HeldOutScores(
-        method=text(given["method"], f"{where}.method"),
-        rows=whole(given["rows"], f"{where}.rows", 1, _COUNT),
-        accuracy=number(given["accuracy"], f"{where}.accuracy", 0.0, 1.0),
-        log_loss=number(given["log_loss"], f"{where}.log_loss", least=0.0),
-        calibration_error=number(
-            given["calibration_error"], f"{where}.calibration_error", 0.0, 1.0
-        ),
-    )
 
 
 def _numbers(

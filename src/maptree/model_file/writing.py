@@ -16,6 +16,7 @@ from maptree.files.whole_file import write_whole
 from maptree.model_file import FORMAT, PARAMETERS, VERSION, StoredModel
 from maptree.model_file.labels import write_labels
 from maptree.model_file.reading import parse_model
+from maptree.model_file.training import write_training
 from maptree.schema.schema_json import write_schema
 
 
@@ -45,7 +46,7 @@ def _values(model: StoredModel) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": VERSION,
-        "training": asdict(fitted.training),
+        "training": write_training(fitted.training),
         "classes": write_labels(fitted.classes),
         "schema": encoded,
         "matrix": matrix if encoded is None else None,

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maptree import _core
+from maptree.tables.row_hashes import RowHashes
 from maptree.tables.table import Matrix, Table
 from maptree.tables.values import Values
 
@@ -124,3 +125,12 @@ def pack_binary(table: Table) -> _core.PackedTable:
         refuse_not_binary(table, NOT_BINARY)
         packed = pack_columns(table.n_rows, list(binary_columns(table)))
     return packed
+
+
+def add_binary_table(hashes: RowHashes, table: Table) -> None:
+    """Add the columns of a table that is known to be all 0/1 to the hashes of its rows."""
+    if isinstance(table, Matrix) and table.masked is None:
+        hashes.add_binary(table.values)
+        return
+    for column in range(table.n_columns):
+        hashes.add(column, table.read(column))

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any, Self
 
+from maptree.trees.seen_rows import SeenRows
 from maptree.trees.tree import Tree
 
 
@@ -54,6 +55,9 @@ class TrainingSummary:
         The name of the label column, if it has one.
     held_out : HeldOutScores or None
         Scores on held-out rows, if they were computed.
+    seen : SeenRows or None
+        By what training rows are recognised; None if there was no time for it, and in models of
+        earlier versions.
     """
 
     rows: int
@@ -62,9 +66,10 @@ class TrainingSummary:
     library: str
     target: str | None = None
     held_out: HeldOutScores | None = None
+    seen: SeenRows | None = None
 
     @classmethod
-    def of(cls, tree: Tree, y: Any) -> Self:
+    def of(cls, tree: Tree, y: Any, seen: SeenRows | None = None) -> Self:
         """Describe a fit that has just ended."""
         counts = tuple(int(count) for count in tree.counts[0])
         name = getattr(y, "name", None)
@@ -74,4 +79,5 @@ class TrainingSummary:
             date=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
             library=version("maptree"),
             target=name if isinstance(name, str) and name else None,
+            seen=seen,
         )

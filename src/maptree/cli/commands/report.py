@@ -48,6 +48,7 @@ def report(
     from maptree.model_file.reading import read_model
     from maptree.pictures.report.held_out import hold_out
     from maptree.pictures.report.write import report_page
+    from maptree.words.scored_rows import overlap_document, rows_sentences
 
     fitted = read_model(model).fitted
     path = output or options.default_output(model, ".html")
@@ -56,7 +57,7 @@ def report(
     if data is not None:
         source = options.read_data(data, format, delimiter, encoding, missing, decimal)
         rows = labelled_rows(fitted, source, target)
-        held_out = hold_out(fitted, rows.leaves, rows.codes)
+        held_out = hold_out(fitted, rows.leaves, rows.codes, rows.overlap)
         without = rows.without
     page = report_page(fitted, held_out, title=title or fitted.training.target)
     write_whole(path, page.encode())
@@ -69,6 +70,7 @@ def report(
                 "report": path,
                 "rows_without_target": without,
                 "rows_of_unknown_classes": unknown,
+                "training_rows": None if held_out is None else overlap_document(held_out.overlap),
             }
         )
         return
@@ -76,4 +78,6 @@ def report(
         note(f"{without:,} rows without a target were left out.")
     if unknown:
         note(f"{unknown:,} rows have a class that the model does not know; counted as wrong.")
+    if held_out is not None and (held_out.overlap.equal or not held_out.overlap.checked):
+        note(" ".join(rows_sentences(held_out.overlap)))
     note(f"Report written to {path}.")

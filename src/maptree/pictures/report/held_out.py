@@ -1,4 +1,4 @@
-"""How well a tree predicts rows that it was not fitted on."""
+"""How well a tree predicts rows with known classes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from scipy.special import betaincinv
 
 from maptree.trees.fitted import FittedTree
 from maptree.trees.scores import Scores, score
+from maptree.trees.seen_rows import Overlap
 
 # The most groups of rows in the calibration chart, and classes in the confusion matrix.
 _MOST_GROUPS, _MOST_CLASSES = 10, 12
@@ -28,9 +29,10 @@ class Group:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Scores on rows that were not used for fitting."""
+    """Scores on rows with known classes."""
 
     scores: Scores
+    overlap: Overlap  # with the training rows
     majority: float  # the accuracy of always predicting the most frequent class in training
     prior_log_loss: float  # the log loss of always predicting the class frequencies in training
     groups: list[Group]
@@ -38,7 +40,9 @@ class HeldOut:
     confusion: NDArray[np.int64]  # (true, predicted); one more row if some labels are unknown
 
 
-def hold_out(fitted: FittedTree, leaves: NDArray[np.intp], labels: NDArray[np.intp]) -> HeldOut:
+def hold_out(
+    fitted: FittedTree, leaves: NDArray[np.intp], labels: NDArray[np.intp], overlap: Overlap
+) -> HeldOut:
     """Compare the predictions at leaves with class numbers; -1 is an unknown class."""
     counts, frequency = fitted.tree.counts[0], fitted.probabilities[0]
     proba = fitted.probabilities[leaves]
@@ -46,6 +50,7 @@ def hold_out(fitted: FittedTree, leaves: NDArray[np.intp], labels: NDArray[np.in
     classes, confusion = _few_classes(scores.confusion)
     return HeldOut(
         scores=scores,
+        overlap=overlap,
         majority=float((labels == np.argmax(counts)).mean()),
         prior_log_loss=float(-np.log(frequency[labels[labels >= 0]]).mean()),
         groups=_groups(proba.max(axis=1), proba.argmax(axis=1) == labels),

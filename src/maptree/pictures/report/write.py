@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maptree.encoding.answering import read_answers
+from maptree.encoding.answering import read_answers, training_overlap
 from maptree.files.whole_file import write_whole
 from maptree.pictures.report.case_form import page_data
 from maptree.pictures.report.charts import calibration_chart, search_chart
@@ -22,7 +22,9 @@ from maptree.pictures.short_text import shorten, visible
 from maptree.pictures.tree_view import TreeView, view_tree
 from maptree.tables.labels import numbers_among
 from maptree.trees.fitted import FittedTree, HasFittedTree, fitted_tree
+from maptree.trees.training import HeldOutScores
 from maptree.words.certificate import certificate_sentences, headline, prior_sentence
+from maptree.words.scored_rows import rows_heading, rows_sentences
 from maptree.words.values import count
 
 _SCRIPTS = ("exact.js", "fields.js", "tree.js", "what_if.js", "page.js")
@@ -54,8 +56,9 @@ def write_report(
     path : str or path
         The file to write.
     X, y : table and labels, optional
-        Rows that were not used for fitting: the page then shows how well the tree predicts them.
-        Rows with labels that the tree does not know count as wrong, and the page says how many.
+        Rows with known classes, best those that were not used for fitting: the page then shows how
+        well the tree predicts them, and whether it was fitted to them. Rows with labels that the
+        tree does not know count as wrong, and the page says how many.
     feature_names : sequence of str, optional
         Names of the columns if the table had none.
     title : str, optional
@@ -90,7 +93,8 @@ def report_html(
     if X is not None:
         answers = read_answers(fitted.schema, X)
         labels = numbers_among(fitted.classes, y, answers.n_rows)
-        held_out = hold_out(fitted, answers.leaves(fitted.tree), labels)
+        overlap = training_overlap(fitted, answers.row_hashes(), labels)
+        held_out = hold_out(fitted, answers.leaves(fitted.tree), labels, overlap)
     return report_page(fitted.named(feature_names), held_out, title)
 
 
@@ -116,6 +120,7 @@ def report_page(
         certificate=_certificate(fitted),
         verdict=_verdict(fitted),
         search=_search(fitted),
+        kept_scores=_kept_scores(fitted.training.held_out),
         held_out="" if held_out is None else _held_out(view, held_out),
         names=_names(view),
         data=data(page_data(view)),
@@ -186,10 +191,25 @@ def _from_to(values: NDArray[np.float64]) -> str:
     return f"{values[0]:.1f} at the start, {values[-1]:.1f} at the end"
 
 
+def _kept_scores(scores: HeldOutScores | None) -> str:
+    """Return the scores of ``--cv`` or ``--test-fraction``, which the model keeps."""
+    if scores is None:
+        return ""
+    return Template(piece("kept_scores.html")).substitute(
+        method=text(f"{scores.method[0].upper()}{scores.method[1:]}."),
+        n=f"{scores.rows:,}",
+        accuracy=f"{scores.accuracy:.3f}",
+        log_loss=f"{scores.log_loss:.3f}",
+        calibration_error=f"{scores.calibration_error:.3f}",
+    )
+
+
 def _held_out(view: TreeView, held: HeldOut) -> str:
     groups = [f"predicted {g.predicted:.2f}, correct {g.right:.2f} of {g.n:,}" for g in held.groups]
     words = f"Share of correct predictions by predicted probability: {'; '.join(groups)}."
     return Template(piece("held_out.html")).substitute(
+        heading=text(rows_heading(held.overlap)),
+        seen=text(" ".join(rows_sentences(held.overlap))),
         n=f"{held.scores.rows:,}",
         unknown=_unknown(held.scores.unknown),
         accuracy=f"{held.scores.accuracy:.3f}",

@@ -1,0 +1,194 @@
+"""Rows as numbers: equal rows have equal hashes, whatever kind of table they come from.
+
+A row's hash is a sum of one term per column, so that columns can be read one at a time, in any
+order. Terms depend on values, not on their types: 3, 3.0 and Decimal("3") are equal, and so are a
+date and that day's midnight. Numbers are compared as floats; whole numbers that floats cannot hold
+are not rounded. Hashes identify rows; they are no protection against somebody who makes up rows.
+"""
+
+from __future__ import annotations
+
+import time
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maptree.tables.clock import DAY
+from maptree.tables.values import Categories, Values
+
+Hashes = NDArray[np.uint64]
+
+# Rows and texts hashed at a time: few enough for the cache, and for a look at the clock in between.
+_BLOCK = 1 << 15
+_TEXTS = 1 << 12
+_MASK = (1 << 64) - 1
+# What the terms of texts, times, missing values and labels begin with; numbers are their own bits.
+_TEXT, _TIME, _MISSING, _LABEL = (np.uint64(k * 0x9E3779B97F4A7C15 & _MASK) for k in (1, 2, 3, 5))
+_SPREAD = np.uint64(0xD1B54A32D192ED03)  # so that sums of bits and a small number differ
+_TIMES = ("date", "datetime", "time", "duration")
+_LARGEST_EXACT = 1 << 53
+
+
+def mixed(numbers: Hashes) -> Hashes:
+    """Return numbers that look random, different ones for different numbers (splitmix64)."""
+    out = numbers + np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        out ^= out >> np.uint64(shift)
+        out *= np.uint64(factor)
+    out ^= out >> np.uint64(31)
+    return out
+
+
+class RowHashes:
+    """The hashes of a table's rows, as far as its columns were added.
+
+    After ``deadline``, in ``time.perf_counter`` seconds, ``complete`` is false and nothing more is
+    computed.
+    """
+
+    def __init__(self, n_rows: int, deadline: float = np.inf) -> None:
+        self.complete = True
+        self._sums = np.zeros(n_rows, dtype=np.uint64)
+        self._deadline = deadline
+
+    def add(self, column: int, values: Values, only_missing: bool = False) -> None:
+        """Add a column, or only where its values are missing."""
+        self._combine(np.add, column, values, only_missing)
+
+    def remove(self, column: int, values: Values) -> None:
+        """Undo ``add``."""
+        self._combine(np.subtract, column, values, False)
+
+    def add_binary(self, matrix: NDArray[Any]) -> None:
+        """Add all columns of a 0/1 matrix; the same as one by one, but faster."""
+        n_columns = matrix.shape[1]
+        keys = _column_keys(np.arange(n_columns))
+        no, yes = (mixed(_number_bits(np.array([v], dtype=np.float64)) ^ keys) for v in (0, 1))
+        # The sum for each possible byte of packed answers, and each group of eight columns.
+        more = np.zeros((-(-n_columns // 8) * 8,), dtype=np.uint64)
+        more[:n_columns] = yes - no
+        bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, np.newaxis], axis=1)
+        tables = bits.astype(np.uint64) @ more.reshape(-1, 8).T
+        step = max(1, _BLOCK * 16 // max(1, n_columns))
+        start = no.sum(dtype=np.uint64)
+        for first in range(0, len(matrix), step):
+            if self._is_late():
+                return
+            packed = np.packbits(matrix[first : first + step] != 0, axis=1)
+            sums = self._sums[first : first + step]
+            sums += start
+            for group in range(packed.shape[1]):
+                sums += tables[:, group].take(packed[:, group])
+
+    def keep(self, rows: NDArray[np.intp]) -> RowHashes:
+        """Return the hashes of some rows."""
+        kept = RowHashes(0, self._deadline)
+        kept.complete, kept._sums = self.complete, self._sums[rows]
+        return kept
+
+    def rows(self, codes: NDArray[Any], first: int = 0, last: int | None = None) -> Hashes:
+        """Return the hashes of some rows, 48 bits each, with their class numbers."""
+        block = slice(first, last)
+        labels = mixed(codes[block].astype(np.int64).view(np.uint64) + _LABEL)
+        hashes: Hashes = mixed(self._sums[block] + labels) >> np.uint64(16)
+        return hashes
+
+    def _combine(self, ufunc: np.ufunc, column: int, values: Values, only_missing: bool) -> None:
+        key = _column_keys(np.array([column]))
+        terms = None
+        if not only_missing and len(values.categories):
+            terms = self._terms_of_categories(values.categories, key)
+            if terms is None:
+                return
+        for first in range(0, len(values), _BLOCK):
+            if self._is_late():
+                return
+            part = values.keep(slice(first, first + _BLOCK))
+            missing = part.is_missing()
+            if terms is not None:
+                found = terms.take(np.where(missing, -1, part.data))
+            elif only_missing or values.kind == "nothing":
+                found = mixed(np.where(missing, _MISSING, np.uint64(0)) ^ key)
+            else:
+                found = mixed(np.where(missing, _MISSING, _bits(part)) ^ key)
+            sums = self._sums[first : first + _BLOCK]
+            ufunc(sums, found, out=sums)
+
+    def _terms_of_categories(self, categories: Categories, key: Hashes) -> Hashes | None:
+        """Return the term of each category, and that of a missing value; None: too late."""
+        hashes = []
+        for first in range(0, len(categories), _TEXTS):
+            if self._is_late():
+                return None
+            hashes.append(_category_bits(categories[first : first + _TEXTS]))
+        return mixed(np.concatenate([*hashes, np.array([_MISSING])]) ^ key)
+
+    def _is_late(self) -> bool:
+        self.complete = self.complete and time.perf_counter() <= self._deadline
+        return not self.complete
+
+
+def _column_keys(columns: NDArray[np.intp]) -> Hashes:
+    return mixed(columns.astype(np.uint64) << np.uint64(32))
+
+
+def _bits(values: Values) -> Hashes:
+    """Return 64 bits per value, equal for equal values; missing values have any."""
+    data = values.data
+    if values.kind in _TIMES:
+        per_value = int(1 / values.per_unit) * (DAY if values.kind == "date" else 1)
+        nanoseconds = data.astype(np.int64).view(np.uint64) * np.uint64(per_value & _MASK)
+        return mixed(nanoseconds) ^ _TIME
+    if data.dtype.kind == "O":
+        return np.array([_object_bits(v) for v in data.tolist()], dtype=np.uint64)
+    floats = data.astype(np.float64)
+    if values.per_unit != 1:
+        floats /= float(values.per_unit)
+    elif data.dtype.kind in "iu" and data.dtype.itemsize == 8:
+        return _number_bits(floats) + _rounding(data, floats) * _SPREAD
+    return _number_bits(floats)
+
+
+def _number_bits(floats: NDArray[np.float64]) -> Hashes:
+    return (floats + 0.0).view(np.uint64)  # -0.0 + 0.0 is 0.0
+
+
+def _rounding(whole: NDArray[Any], floats: NDArray[np.float64]) -> Hashes:
+    """Return by how much floats differ from the whole numbers that they round, modulo 2**64."""
+    large = np.abs(floats) >= _LARGEST_EXACT
+    errors = np.zeros(len(whole), dtype=np.uint64)
+    if large.any():
+        exact = [(v - int(float(v))) & _MASK for v in whole[large].tolist()]
+        errors[large] = np.array(exact, dtype=np.uint64)
+    return errors
+
+
+def _object_bits(value: Any) -> int:
+    if not isinstance(value, (bool, int, float, Decimal)):
+        return 0  # missing
+    try:
+        rounded = float(value)
+    except OverflowError:
+        rounded = np.inf if value > 0 else -np.inf
+    bits = int(_number_bits(np.array([rounded], dtype=np.float64))[0])
+    if isinstance(value, int):
+        bits += (value - int(rounded) if np.isfinite(rounded) else value) * int(_SPREAD)
+    return bits & _MASK
+
+
+def _category_bits(categories: list[Any]) -> Hashes:
+    """Return 64 bits per category: of texts by their characters, of numbers as in other columns."""
+    texts = [str(c).encode("utf-8", "surrogatepass") for c in categories]
+    lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+    ends = lengths.cumsum()
+    letters = np.frombuffer(b"".join(texts), dtype=np.uint8).astype(np.uint64)
+    place = np.arange(len(letters)) - np.repeat(ends - lengths, lengths)
+    sums = np.zeros(len(letters) + 1, dtype=np.uint64)
+    mixed(letters + (place.astype(np.uint64) << np.uint64(8))).cumsum(out=sums[1:])
+    bits: Hashes = mixed(sums[ends] - sums[ends - lengths]) ^ _TEXT
+    for i, category in enumerate(categories):
+        if not isinstance(category, str):
+            bits[i] = _object_bits(category)
+    return bits
