@@ -16,7 +16,7 @@ from maptree import MAPTreeClassifier, scan_parquet
 from maptree.encoding.answering import read_answers, training_overlap
 from maptree.tables.labels import numbers_among
 from maptree.tables.row_hashes import RowHashes
-from maptree.tables.values import Values
+from maptree.tables.values import Categories, Values
 from maptree.trees.seen_rows import SAMPLE, SeenRows
 from maptree.words.scored_rows import rows_heading, rows_sentences
 from problems import seeds
@@ -30,6 +30,10 @@ def overlap(model, X, y):
     answers = read_answers(model.fitted_.schema, X)
     codes = numbers_among(model.classes_, y, answers.n_rows)
     return training_overlap(model.fitted_, answers.row_hashes(), codes)
+
+
+def of_rows(hashes, n):
+    return {value for _, block in hashes.blocks(np.zeros(n, np.intp)) for value in block.tolist()}
 
 
 def mixed_table(n, seed=0, values=40):
@@ -180,27 +184,34 @@ def test_whole_numbers_that_floats_would_round():
     for data in (large, large.astype("u8"), large.astype(object), -large):
         hashes = RowHashes(6)
         hashes.add(0, Values("number", str(data.dtype), data))
-        assert len(set(hashes.rows(np.zeros(6, np.intp)).tolist())) == 6
+        assert len(of_rows(hashes, 6)) == 6
     same = [Values("number", "", np.array([v], d)) for v, d in ((2**60, "i8"), (2.0**60, "f8"))]
     found = set()
     for values in (*same, Values("number", "", np.array([2**60], object))):
         hashes = RowHashes(1)
         hashes.add(0, values)
-        found |= set(hashes.rows(np.zeros(1, np.intp)).tolist())
+        found |= of_rows(hashes, 1)
     assert len(found) == 1
 
 
 def test_there_is_a_limit_to_the_time_it_may_take(clock):
-    frame, _ = mixed_table(300)
-    codes = np.zeros(300, np.intp)
-    hashes = RowHashes(300, deadline=clock() + 1)
-    values = Values("number", "int64", frame["a"].to_numpy())
+    codes = np.zeros(9000, np.intp)
+    values = Values("number", "int64", np.arange(9000))
+    hashes = RowHashes(9000, deadline=clock() + 1)
     hashes.add(0, values)
-    assert SeenRows.of(hashes, codes, deadline=clock() + 1) is not None
+    assert SeenRows.of(hashes, codes) is not None
     clock.turn(2)
-    hashes.add(1, values)
-    assert not hashes.complete
     assert SeenRows.of(hashes, codes) is None
+    for kind in (
+        values,
+        Values("category", "", values.data % 2, categories=Categories.of([*"ab"])),
+    ):
+        few = RowHashes(4000, deadline=clock() - 1)
+        few.add(1, kind.keep(slice(0, 4000)))  # too little to look at the clock
+        assert few.complete
+        late = RowHashes(9000, deadline=clock() - 1)
+        late.add(1, kind)
+        assert not late.complete
 
 
 def test_what_is_said():

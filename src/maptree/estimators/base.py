@@ -156,7 +156,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             packed = pack_binary(table)
             schema = Schema.of_matrix(table.n_columns, table.names)
             add_binary_table(hashes, table)
-        seen = SeenRows.of(hashes, codes, weights, deadline)
+        seen = SeenRows.of(hashes, codes, weights)
         problem = Problem(packed, codes, weights, prior)
         # The table, which may be a copy, is released here: the next steps need the memory.
         return Reading(problem, classes, encoder, schema, seen)

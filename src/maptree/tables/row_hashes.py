@@ -9,6 +9,7 @@ are not rounded. Hashes identify rows; they are no protection against somebody w
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -21,8 +22,7 @@ from maptree.tables.values import Categories, Values
 Hashes = NDArray[np.uint64]
 
 # Rows and texts hashed at a time: few enough for the cache, and for a look at the clock in between.
-_BLOCK = 1 << 15
-_TEXTS = 1 << 12
+_BLOCK = 1 << 12
 _MASK = (1 << 64) - 1
 # What the terms of texts, times, missing values and labels begin with; numbers are their own bits.
 _TEXT, _TIME, _MISSING, _LABEL = (np.uint64(k * 0x9E3779B97F4A7C15 & _MASK) for k in (1, 2, 3, 5))
@@ -45,13 +45,15 @@ class RowHashes:
     """The hashes of a table's rows, as far as its columns were added.
 
     After ``deadline``, in ``time.perf_counter`` seconds, ``complete`` is false and nothing more is
-    computed.
+    computed. Between two pieces of work the clock is read, but not for the first.
     """
 
     def __init__(self, n_rows: int, deadline: float = np.inf) -> None:
         self.complete = True
-        self._sums = np.zeros(n_rows, dtype=np.uint64)
+        self._n_rows = n_rows
         self._deadline = deadline
+        self._sums: Hashes | None = None
+        self._binary: _BinaryHashes | None = None
 
     def add(self, column: int, values: Values, only_missing: bool = False) -> None:
         """Add a column, or only where its values are missing."""
@@ -62,38 +64,35 @@ class RowHashes:
         self._combine(np.subtract, column, values, False)
 
     def add_binary(self, matrix: NDArray[Any]) -> None:
-        """Add all columns of a 0/1 matrix; the same as one by one, but faster."""
-        n_columns = matrix.shape[1]
-        keys = _column_keys(np.arange(n_columns))
-        no, yes = (mixed(_number_bits(np.array([v], dtype=np.float64)) ^ keys) for v in (0, 1))
-        # The sum for each possible byte of packed answers, and each group of eight columns.
-        more = np.zeros((-(-n_columns // 8) * 8,), dtype=np.uint64)
-        more[:n_columns] = yes - no
-        bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, np.newaxis], axis=1)
-        tables = bits.astype(np.uint64) @ more.reshape(-1, 8).T
-        step = max(1, _BLOCK * 16 // max(1, n_columns))
-        start = no.sum(dtype=np.uint64)
-        for first in range(0, len(matrix), step):
-            if self._is_late():
+        """Add all columns of a 0/1 matrix: the same as one by one, but faster and later.
+
+        The matrix is not copied: its rows are hashed when they are needed.
+        """
+        self._binary = _BinaryHashes(matrix)
+
+    def blocks(self, codes: NDArray[Any]) -> Iterator[tuple[slice, Hashes]]:
+        """Yield the hashes of rows with these class numbers, 48 bits each, some rows at a time.
+
+        ``complete`` is false if they are not all of them.
+        """
+        for first in range(0, self._n_rows, _BLOCK):
+            if not self.complete or (first and self._is_late()):
                 return
-            packed = np.packbits(matrix[first : first + step] != 0, axis=1)
-            sums = self._sums[first : first + step]
-            sums += start
-            for group in range(packed.shape[1]):
-                sums += tables[:, group].take(packed[:, group])
+            rows = slice(first, min(first + _BLOCK, self._n_rows))
+            hashes = mixed(codes[rows].astype(np.int64).view(np.uint64) + _LABEL)
+            if self._sums is not None:
+                hashes += self._sums[rows]
+            if self._binary is not None:
+                hashes += self._binary.sums(rows)
+            yield rows, mixed(hashes) >> np.uint64(16)
 
     def keep(self, rows: NDArray[np.intp]) -> RowHashes:
         """Return the hashes of some rows."""
-        kept = RowHashes(0, self._deadline)
-        kept.complete, kept._sums = self.complete, self._sums[rows]
+        kept = RowHashes(len(rows), self._deadline)
+        kept.complete = self.complete
+        kept._sums = None if self._sums is None else self._sums[rows]
+        kept._binary = None if self._binary is None else _BinaryHashes(self._binary.matrix[rows])
         return kept
-
-    def rows(self, codes: NDArray[Any], first: int = 0, last: int | None = None) -> Hashes:
-        """Return the hashes of some rows, 48 bits each, with their class numbers."""
-        block = slice(first, last)
-        labels = mixed(codes[block].astype(np.int64).view(np.uint64) + _LABEL)
-        hashes: Hashes = mixed(self._sums[block] + labels) >> np.uint64(16)
-        return hashes
 
     def _combine(self, ufunc: np.ufunc, column: int, values: Values, only_missing: bool) -> None:
         key = _column_keys(np.array([column]))
@@ -102,8 +101,10 @@ class RowHashes:
             terms = self._terms_of_categories(values.categories, key)
             if terms is None:
                 return
+        if self._sums is None:
+            self._sums = np.zeros(self._n_rows, dtype=np.uint64)
         for first in range(0, len(values), _BLOCK):
-            if self._is_late():
+            if first and self._is_late():
                 return
             part = values.keep(slice(first, first + _BLOCK))
             missing = part.is_missing()
@@ -119,15 +120,42 @@ class RowHashes:
     def _terms_of_categories(self, categories: Categories, key: Hashes) -> Hashes | None:
         """Return the term of each category, and that of a missing value; None: too late."""
         hashes = []
-        for first in range(0, len(categories), _TEXTS):
-            if self._is_late():
+        for first in range(0, len(categories), _BLOCK):
+            if first and self._is_late():
                 return None
-            hashes.append(_category_bits(categories[first : first + _TEXTS]))
+            hashes.append(_category_bits(categories[first : first + _BLOCK]))
         return mixed(np.concatenate([*hashes, np.array([_MISSING])]) ^ key)
 
     def _is_late(self) -> bool:
         self.complete = self.complete and time.perf_counter() <= self._deadline
         return not self.complete
+
+
+class _BinaryHashes:
+    """Sums of the terms of a 0/1 matrix, eight columns at a time."""
+
+    def __init__(self, matrix: NDArray[Any]) -> None:
+        self.matrix = matrix
+        n_columns = matrix.shape[1]
+        keys = _column_keys(np.arange(n_columns))
+        no, yes = (mixed(_number_bits(np.array([v], dtype=np.float64)) ^ keys) for v in (0, 1))
+        more = np.zeros(-(-n_columns // 8) * 8, dtype=np.uint64)
+        more[:n_columns] = yes - no
+        # For every eight columns: what each possible byte of their packed values adds.
+        bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, np.newaxis], axis=1)
+        self._added = more.reshape(-1, 8) @ bits.T.astype(np.uint64)
+        self._least = no.sum(dtype=np.uint64)
+
+    def sums(self, rows: slice) -> Hashes:
+        """Return the sums of some rows."""
+        out = np.full(rows.stop - rows.start, self._least)
+        step = max(1, _BLOCK * 64 // self.matrix.shape[1])
+        for first in range(0, len(out), step):
+            part = slice(first, first + step)
+            packed = np.packbits(self.matrix[rows][part] != 0, axis=1)
+            for added, byte in zip(self._added, packed.T, strict=True):
+                out[part] += added.take(byte)
+        return out
 
 
 def _column_keys(columns: NDArray[np.intp]) -> Hashes:

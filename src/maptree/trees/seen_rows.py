@@ -8,8 +8,6 @@ rows the sample holds all of them, and every row can be checked.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -20,7 +18,6 @@ from numpy.typing import NDArray
 from maptree.tables.row_hashes import Hashes, RowHashes, mixed
 
 SAMPLE = 1024  # hashes, of 48 bits each
-_BLOCK = 1 << 15
 _LEVEL = 0.95
 
 
@@ -100,14 +97,14 @@ class SeenRows:
         table: RowHashes,
         codes: NDArray[Any],
         weights: NDArray[np.int64] | None = None,
-        deadline: float = np.inf,
     ) -> Self | None:
         """Summarise rows, each as often as its weight; None if there was no time for it."""
         total = _Digest()
         least, counts = np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int64)
-        for hashes, times in _blocks(table, codes, weights):
-            if not table.complete or time.perf_counter() > deadline:
-                return None
+        for rows, hashes in table.blocks(codes):
+            times = np.ones(len(hashes), np.int64) if weights is None else weights[rows]
+            if weights is not None:
+                hashes, times = hashes[times > 0], times[times > 0]
             total.add(hashes, times)
             if len(least) == SAMPLE:
                 small = hashes <= least[-1]
@@ -117,6 +114,8 @@ class SeenRows:
             least, place = np.unique(np.concatenate([least, hashes]), return_inverse=True)
             counts = np.bincount(place, np.concatenate([counts, times])).astype(np.int64)
             least, counts = least[:SAMPLE], counts[:SAMPLE]
+        if not table.complete:
+            return None
         return cls(
             digest=str(total),
             hashes=tuple(least.tolist()),
@@ -133,8 +132,8 @@ class SeenRows:
         total, whole = _Digest(), self.rows == n_training
         checked = equal = 0
         found: list[Hashes] = []
-        for hashes, times in _blocks(table, codes):
-            total.add(hashes, times)
+        for _, hashes in table.blocks(codes):
+            total.add(hashes, np.ones(len(hashes), np.int64))
             can = hashes <= (np.uint64((1 << 64) - 1) if whole else self._hashes[-1])
             known = np.isin(hashes, self._hashes)
             checked += int(can.sum())
@@ -178,17 +177,3 @@ class _Digest:
 
     def __str__(self) -> str:
         return "".join(f"{value:016x}" for value in self._sums.tolist())
-
-
-def _blocks(
-    table: RowHashes, codes: NDArray[Any], weights: NDArray[np.int64] | None = None
-) -> Iterator[tuple[Hashes, NDArray[np.int64]]]:
-    """Yield hashes, and how often each row counts; rows that do not count are left out."""
-    for first in range(0, len(codes), _BLOCK):
-        last = min(first + _BLOCK, len(codes))
-        hashes = table.rows(codes, first, last)
-        if weights is None:
-            yield hashes, np.ones(last - first, dtype=np.int64)
-        else:
-            times = weights[first:last]
-            yield hashes[times > 0], times[times > 0]
