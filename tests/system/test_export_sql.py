@@ -14,86 +14,29 @@ import pytest
 from maptree import MAPTreeClassifier
 from maptree.schema.columns import Column
 from models import asking, category, change, number
-
-
-def read(rows):
-    """Split rows of (row_id, leaf, prediction, probabilities ...), brought into order."""
-    rows = sorted(rows)
-    return [r[1] for r in rows], [r[3:] for r in rows], [r[2] for r in rows]
+from sql_tables import duckdb_table, postgresql_table, read, sqlite_table
 
 
 def test_duckdb(case, compare):
     duckdb = pytest.importorskip("duckdb")
     connection = duckdb.connect()
-    numbered = case.table.append_column("row_id", pa.array(range(len(case.table))))
-    connection.register("given", numbered)
-    connection.execute('CREATE TABLE "my ""table""" AS SELECT * FROM given')
+    duckdb_table(connection, '"my ""table"""', case.table)
     sql = case.model.to_sql("duckdb", 'my "table"', keep=["row_id"])
     compare("DuckDB", duckdb.__version__, case, *read(connection.execute(sql).fetchall()))
 
 
-_AFFINITY = {"double": "REAL", "float": "REAL", "int64": "INTEGER", "bool": "INTEGER"}
-
-
 def test_sqlite(case, compare):
     connection = sqlite3.connect(":memory:")
-    columns = ", ".join(
-        f"{quoted(field.name)} {_AFFINITY.get(str(field.type), sqlite_type(field.type))}"
-        for field in case.table.schema
-    )
-    connection.execute(f"CREATE TABLE leaves (row_id INTEGER, {columns})")
-    marks = ", ".join("?" * (1 + len(case.table.schema)))
-    rows = ((i, *map(sqlite_value, row.values())) for i, row in enumerate(case.rows))
-    connection.executemany(f"INSERT INTO leaves VALUES ({marks})", rows)
+    sqlite_table(connection, "leaves", case.table)
     sql = case.model.to_sql("sqlite", "leaves", keep=["row_id"])
     compare("SQLite", sqlite3.sqlite_version, case, *read(connection.execute(sql)))
 
 
-def sqlite_type(kind):
-    if pa.types.is_decimal(kind):
-        return "REAL"
-    # Texts compare without regard to case, unless the query says otherwise.
-    return "INTEGER" if pa.types.is_duration(kind) else "TEXT COLLATE NOCASE"
-
-
-def sqlite_value(value):
-    if isinstance(value, Decimal):
-        return float(value)
-    if isinstance(value, dt.timedelta):
-        return value // dt.timedelta(microseconds=1) * 1000
-    if isinstance(value, dt.datetime):
-        moment = value if value.tzinfo is None else value.astimezone(dt.UTC)
-        return moment.isoformat("T" if moment.second % 2 else " ")
-    return value.isoformat() if isinstance(value, (dt.date, dt.time)) else value
-
-
-_POSTGRESQL = {
-    "double": "double precision",
-    "float": "real",
-    "int64": "bigint",
-    "bool": "boolean",
-    "decimal128(10, 2)": "numeric(10, 2)",
-    "date32[day]": "date",
-    "timestamp[us]": "timestamp",
-    "timestamp[us, tz=Europe/Berlin]": "timestamptz",
-    "time64[us]": "time",
-    "duration[us]": "interval",
-}
-
-
 @pytest.mark.system
 def test_postgresql(case, compare, postgresql):
-    columns = ", ".join(
-        f"{quoted(field.name)} {_POSTGRESQL.get(str(field.type), 'citext')}"
-        for field in case.table.schema
-    )
     with postgresql() as connection:
-        connection.execute("CREATE EXTENSION citext")  # texts that differ in case are equal
         connection.execute('CREATE SCHEMA "it\'s"')
-        connection.execute(f'CREATE TABLE "it\'s"."my ""table""" (row_id bigint, {columns})')
-        with connection.cursor().copy('COPY "it\'s"."my ""table""" FROM STDIN') as copy:
-            for i, row in enumerate(case.rows):
-                copy.write_row([i, *row.values()])
+        postgresql_table(connection, '"it\'s"."my ""table"""', case.table)
         sql = case.model.to_sql("postgresql", ("it's", 'my "table"'), keep=["row_id"])
         version = connection.execute("SHOW server_version").fetchone()[0].split()[0]
         compare("PostgreSQL", version, case, *read(connection.execute(sql).fetchall()))
@@ -290,8 +233,3 @@ def test_time_zone_of_the_session_in_postgresql(zone, postgresql):
         for dialect in ("ansi", "postgresql"):
             sql = asking_for_a_moment().to_sql(dialect, keep=["number"])
             assert read(connection.execute(sql).fetchall())[0] == [1, 2]
-
-
-def quoted(name):
-    doubled = name.replace('"', '""')
-    return f'"{doubled}"'

@@ -33,7 +33,7 @@ def write_sql(
     selected = ",\n  ".join(([kept] if kept else []) + of_leaf)
     cases = "\n".join(_case(tree, rule, sql) for rule in decision_list(tree))
     if len(tree.nodes) == 1:
-        cases = "    WHEN TRUE THEN 0"
+        cases = "    WHEN 1 = 1 THEN 0"
     return (
         f"WITH {leaves} ({', '.join(outputs)}) AS (\n  VALUES\n{_leaf_rows(tree, sql)}\n)\n"
         f"SELECT\n  {selected}\nFROM {source} AS data\n"
@@ -72,7 +72,7 @@ def _case(tree: PlainTree, rule: Rule, sql: Ansi) -> str:
         elif answer.test.asks == "missing":  # which is never NULL
             conditions.append(f"NOT {condition}")
         else:
-            conditions.append(f"({condition}) IS NOT TRUE")
+            conditions.append(sql.not_true(condition))
     return f"    WHEN {' AND '.join(conditions)} THEN {rule.leaf}"
 
 

@@ -106,6 +106,10 @@ class Ansi:
             x = f"CAST({x} AS INTEGER)"  # fitted without an encoder: a boolean or a number
         return self.one_of(x, (test.value,))
 
+    def not_true(self, condition: str) -> str:
+        """Write that a condition is false or NULL."""
+        return f"({condition}) IS NOT TRUE"
+
     def missing(self, column: Column, x: str) -> str:
         """Write the test for missing values."""
         return f"{x} IS NULL"
@@ -240,8 +244,12 @@ class SQLite(Ansi):
     boolean_is_number = True
 
     def boolean(self, value: bool) -> str:
-        """Write 1 or 0."""
+        """Write 1 or 0: TRUE is no keyword, but names a column of that name if there is one."""
         return str(int(value))
+
+    def not_true(self, condition: str) -> str:
+        """Write that a condition is 0 or NULL, without TRUE."""
+        return f"({condition}) IS NOT 1"
 
     def real(self, value: float) -> str:
         """Write a float. SQLite misreads some numbers with many digits, so these are computed."""
