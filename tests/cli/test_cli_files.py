@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from command import people, write_text
+from maptree.cli.content import copied
 from maptree.cli.delimited import read_delimited
 from maptree.cli.files import read_source
 from maptree.cli.header import MISSING, Dialect
@@ -94,7 +95,7 @@ def test_any_text_is_read_as_something(texts):
 
 def read(text, **dialect):
     content = text if isinstance(text, bytes) else text.encode()
-    return read_delimited(content, "table.csv", Dialect(**dialect))
+    return read_delimited(copied([content]), "table.csv", Dialect(**dialect))
 
 
 def test_cells_that_are_missing():

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as csv
 
+from maptree.cli.content import blocks, copied, start
 from maptree.cli.header import (
     FOREIGN,
     Dialect,
@@ -21,14 +22,18 @@ from maptree.cli.header import (
 from maptree.cli.mistakes import Refusal
 
 
-def read_delimited(content: bytes, where: str, dialect: Dialect) -> pa.Table:
-    """Return the columns as text, trimmed; missing values are null."""
-    encoding = dialect.encoding or find_encoding(content)
+def read_delimited(content: pa.Buffer, where: str, dialect: Dialect) -> pa.Table:
+    """Return the columns as text, trimmed; missing values are null.
+
+    Arrow has to own the content (``maptree.cli.content`` says why).
+    """
+    encoding = dialect.encoding or find_encoding(start(content))
     _refuse_foreign(content, where, encoding)
-    delimiter = dialect.delimiter or find_delimiter(first_line(content, encoding))
+    content = _as_utf8(content, where, encoding)
+    delimiter = dialect.delimiter or find_delimiter(first_line(start(content), "utf-8"))
     parse = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
     # On one thread, so that errors name the row.
-    read = csv.ReadOptions(use_threads=False, encoding=encoding)
+    read = csv.ReadOptions(use_threads=False)
     try:
         names = csv.open_csv(
             pa.BufferReader(content), read_options=read, parse_options=parse
@@ -36,7 +41,7 @@ def read_delimited(content: bytes, where: str, dialect: Dialect) -> pa.Table:
         if len(names) == 1:
             # An empty line is a row with a missing value, but not before the header.
             parse.ignore_empty_lines = False
-            read.skip_rows = _empty_lines_in_front(content, encoding)
+            read.skip_rows = _empty_lines_in_front(content)
         table = csv.read_csv(
             pa.BufferReader(content),
             read_options=read,
@@ -46,7 +51,7 @@ def read_delimited(content: bytes, where: str, dialect: Dialect) -> pa.Table:
             ),
         )
     except (pa.ArrowInvalid, UnicodeDecodeError) as error:
-        raise Refusal(_explain(str(error), where, encoding, content)) from None
+        raise Refusal(_explain(str(error), where, content)) from None
     if not parse.ignore_empty_lines and _ends_with_empty_line(content):
         table = table.slice(0, table.num_rows - 1)
     _refuse_open_quote(content, table, where)
@@ -56,32 +61,57 @@ def read_delimited(content: bytes, where: str, dialect: Dialect) -> pa.Table:
     )
 
 
-def _refuse_foreign(content: bytes, where: str, encoding: str) -> None:
-    if not content.strip():
+def _refuse_foreign(content: pa.Buffer, where: str, encoding: str) -> None:
+    if not re.search(rb"\S", content):
         raise Refusal(f"{where} is empty: it needs a header with column names, and rows.")
     for beginning, what in FOREIGN.items():
-        if content.startswith(beginning):
+        if start(content).startswith(beginning):
             raise Refusal(f"{where} is not CSV. It looks like {what}.")
-    if encoding == "utf-8" and b"\0" in content[:4096]:
+    if encoding == "utf-8" and b"\0" in start(content)[:4096]:
         raise Refusal(f"{where} is not text: it contains zero bytes. Save the table as CSV.")
     try:
-        codecs.lookup(encoding)
-    except LookupError:
+        codecs.getincrementaldecoder(encoding)
+        b"a".decode(encoding, errors="replace")  # refuses codecs that are not of text
+    except (LookupError, UnicodeError):
         raise Refusal(f"--encoding {encoding} is unknown: try utf-8 or latin-1.", 2) from None
 
 
-def _empty_lines_in_front(content: bytes, encoding: str) -> int:
-    start = content[: 1 << 16].decode(encoding, errors="replace").lstrip("\ufeff")
-    return len(start[: len(start) - len(start.lstrip("\r\n"))].splitlines())
+def _as_utf8(content: pa.Buffer, where: str, encoding: str) -> pa.Buffer:
+    """Return the text as UTF-8. Arrow would call Python for that, on a thread of its own."""
+    if codecs.lookup(encoding).name == "utf-8":
+        return content
+    decoder = codecs.getincrementaldecoder(encoding)()
+    try:
+        return copied(
+            decoder.decode(block, final=not block).encode() for block in (*blocks(content), b"")
+        )
+    except UnicodeError:
+        raise Refusal(_not_text(where, encoding)) from None
 
 
-def _ends_with_empty_line(content: bytes) -> bool:
-    end = content[-8:].replace(b"\0", b"")  # UTF-16 has zero bytes between ASCII characters
+def _not_text(place: str, encoding: str) -> str:
+    return (
+        f"{place} is not valid {encoding} text. Pass the --encoding it was saved in, such as "
+        "latin-1, or save it as UTF-8."
+    )
+
+
+def _empty_lines_in_front(content: pa.Buffer) -> int:
+    beginning = start(content).decode(errors="replace").lstrip("\ufeff")
+    return len(beginning[: len(beginning) - len(beginning.lstrip("\r\n"))].splitlines())
+
+
+def _ends_with_empty_line(content: pa.Buffer) -> bool:
+    end: bytes = content.slice(max(0, content.size - 4)).to_pybytes()
     return end.endswith((b"\n\n", b"\r\n\r\n", b"\r\r"))
 
 
-def _explain(error: str, where: str, encoding: str, content: bytes) -> str:
-    open_quote = content.count(b'"') % 2 == 1
+def _has_open_quote(content: pa.Buffer) -> bool:
+    return sum(block.count(b'"') for block in blocks(content)) % 2 == 1
+
+
+def _explain(error: str, where: str, content: pa.Buffer) -> str:
+    open_quote = _has_open_quote(content)
     ragged = re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", error)
     if ragged:
         row, expected, got = (int(group) for group in ragged.groups())
@@ -98,17 +128,13 @@ def _explain(error: str, where: str, encoding: str, content: bytes) -> str:
         return f"{where}: a quote is opened in the header and never closed. Close it."
     if "UTF8" in error or "codec" in error:
         row_of = re.search(r"Row #(\d+)", error)
-        line = f", line {int(row_of[1]):,}," if row_of else ""
-        return (
-            f"{where}{line} is not valid {encoding} text. Pass the --encoding it was saved in, "
-            "such as latin-1, or save it as UTF-8."
-        )
+        return _not_text(f"{where}, line {int(row_of[1]):,}," if row_of else where, "utf-8")
     return f"{where} cannot be read as CSV: {error.splitlines()[0][:300]}"
 
 
-def _refuse_open_quote(content: bytes, table: pa.Table, where: str) -> None:
+def _refuse_open_quote(content: pa.Buffer, table: pa.Table, where: str) -> None:
     """Refuse a quote that is never closed: it would swallow the rest of the file as one cell."""
-    if table.num_rows == 0 or content.count(b'"') % 2 == 0:
+    if table.num_rows == 0 or not _has_open_quote(content):
         return
     if any("\n" in (column[-1].as_py() or "") for column in table.columns):
         raise Refusal(

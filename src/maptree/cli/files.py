@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from maptree.cli.content import BLOCK, copied, file_content, start
 from maptree.cli.delimited import read_delimited
 from maptree.cli.header import Dialect
 from maptree.cli.mistakes import USAGE, Refusal, refuse_absent
@@ -77,16 +78,15 @@ def read_source(path: str, format_: str | None, dialect: Dialect) -> Source:
     refuse_absent(path)
     kind = _kind(path, format_)
     name = "standard input" if path == "-" else path
-    opened = pa.BufferReader(_stdin()) if path == "-" else _open(path)
     if kind in ("csv", "tsv"):
         if kind == "tsv" and dialect.delimiter is None:
             dialect = Dialect("\t", dialect.encoding, dialect.missing, dialect.decimal)
-        table = read_delimited(_all_of(opened, name), name, dialect)
+        table = read_delimited(_content(path), name, dialect)
     elif kind == "jsonl":
-        table = read_json_lines(_all_of(opened, name), name)
+        table = read_json_lines(_content(path), name)
     else:
         try:
-            table = _READ[kind](opened)
+            table = _READ[kind](_opened(path))
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
             reason = str(error).splitlines()[0][:300]
             raise Refusal(f"{name} cannot be read as {kind}: {reason}") from None
@@ -127,34 +127,39 @@ def extension_fault(suffix: str) -> str:
     return f"the extension {suffix} is unknown" if suffix else "it has no extension"
 
 
-def _stdin() -> bytes:
-    if sys.stdin is None or sys.stdin.isatty():
-        raise Refusal(
-            "- reads standard input, but that is a terminal: pipe a table into it.", USAGE
-        )
-    content = sys.stdin.buffer.read()
-    if content.startswith(_GZIP):
-        raise Refusal(
-            "Standard input is compressed: decompress it first, as in gunzip -c FILE | maptree ..."
-        )
-    return content
-
-
-def _open(path: str) -> Any:
-    file = Path(path)
+def _content(path: str) -> pa.Buffer:
+    """Return the bytes of a file, decompressed."""
+    if path == "-":
+        return _stdin()
     try:
-        if file.suffix.lower() in _COMPRESSED or not file.is_file() or not file.stat().st_size:
-            return pa.BufferReader(pa.input_stream(path, compression="detect").read())
+        return file_content(path, Path(path).suffix.lower() in _COMPRESSED)
+    except OSError as error:
+        raise Refusal(f"{path} cannot be read: {_reason(error)}.") from None
+
+
+def _opened(path: str) -> pa.NativeFile:
+    """Return a file of a format that is read in parts."""
+    file = Path(path)
+    whole = path == "-" or file.suffix.lower() in _COMPRESSED or not file.is_file()
+    if whole or not file.stat().st_size:
+        return pa.BufferReader(_content(path))
+    try:
         return pa.memory_map(path)
     except OSError as error:
         raise Refusal(f"{path} cannot be read: {_reason(error)}.") from None
 
 
-def _all_of(opened: Any, name: str) -> bytes:
-    try:
-        content: bytes = opened.read()
-    except OSError as error:
-        raise Refusal(f"{name} cannot be read: {_reason(error)}.") from None
+def _stdin() -> pa.Buffer:
+    if sys.stdin is None or sys.stdin.isatty():
+        raise Refusal(
+            "- reads standard input, but that is a terminal: pipe a table into it.", USAGE
+        )
+    given = sys.stdin.buffer
+    content = copied(iter(lambda: given.read(BLOCK), b""))
+    if start(content).startswith(_GZIP):
+        raise Refusal(
+            "Standard input is compressed: decompress it first, as in gunzip -c FILE | maptree ..."
+        )
     return content
 
 
@@ -184,7 +189,7 @@ _READ: dict[str, Callable[[Any], pa.Table]] = {
 }
 
 
-def read_json_lines(content: bytes, where: str) -> pa.Table:
+def read_json_lines(content: pa.Buffer, where: str) -> pa.Table:
     """Return the table in a JSON lines file."""
     import pyarrow.json
 
@@ -199,10 +204,10 @@ def read_json_lines(content: bytes, where: str) -> pa.Table:
     return table
 
 
-def _refuse_lines(content: bytes, where: str) -> None:
+def _refuse_lines(content: pa.Buffer, where: str) -> None:
     """Refuse the first line that does not fit, and name it."""
     first: dict[str, tuple[str, int]] = {}  # the type of a column, and the line that set it
-    for number, line in enumerate(content.splitlines(), start=1):
+    for number, line in enumerate(content.to_pybytes().splitlines(), start=1):
         if not line.strip():
             continue
         place = f"{where}, line {number:,}"
