@@ -1,0 +1,83 @@
+// The optimum of every subproblem in units of Cost, from the definition: every split of every set
+// of rows is tried, with the tables of the core and nothing else of it. What brute force in doubles
+// cannot tell, a bound that is one unit too high, is seen here.
+#pragma once
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "data/dataset.hpp"
+#include "model/posterior.hpp"
+
+namespace exact {
+
+class Solver {
+ public:
+  Solver(const maptree::Dataset& data, const maptree::Posterior& posterior, std::int64_t max_depth,
+         std::int64_t min_leaf)
+      : data_(data), posterior_(posterior), max_depth_(max_depth), min_leaf_(min_leaf) {}
+
+  [[nodiscard]] maptree::Cost leaf(const maptree::RowSet& rows, std::size_t depth) const {
+    std::vector<std::int64_t> counts(static_cast<std::size_t>(data_.n_classes()));
+    data_.count(rows, counts);
+    const bool varies = data_.varying_columns(rows) > 0;
+    return posterior_.leaf(counts) + (varies ? posterior_.stop(depth) : maptree::Cost(0));
+  }
+  // What a split pays before its two sides do.
+  [[nodiscard]] maptree::Cost base(const maptree::RowSet& rows, std::size_t depth) const {
+    return posterior_.split(depth) + posterior_.log_columns(data_.varying_columns(rows));
+  }
+  [[nodiscard]] bool may_split(std::size_t depth) const {
+    return max_depth_ < 0 || static_cast<std::int64_t>(depth) < max_depth_;
+  }
+  // The two sides of a column; false where it may not be the split.
+  [[nodiscard]] bool sides(const maptree::RowSet& rows, std::size_t column,
+                           maptree::RowSet (&part)[2]) const {
+    bool large = true;
+    for (int side = 0; side < 2; ++side) {
+      part[side].assign_side(rows, data_.column(column), side);
+      large = large && weight(part[side]) >= min_leaf_;
+    }
+    return large;
+  }
+  // With at most this number of splits on a path below.
+  maptree::Cost optimum(const maptree::RowSet& rows, std::size_t depth, int splits = 1000) {
+    auto& known = known_[{words_of(rows), {depth, splits}}];
+    if (known.second) return known.first;
+    maptree::Cost best = leaf(rows, depth);
+    if (may_split(depth) && splits > 0 && data_.varying_columns(rows) > 0) {
+      const maptree::Cost above = base(rows, depth);
+      for (std::size_t c = 0; c < data_.n_columns(); ++c) {
+        maptree::RowSet part[2];
+        if (!sides(rows, c, part)) continue;
+        best = std::min(best, above + optimum(part[0], depth + 1, splits - 1) +
+                                  optimum(part[1], depth + 1, splits - 1));
+      }
+    }
+    known_[{words_of(rows), {depth, splits}}] = {best, true};
+    return best;
+  }
+  [[nodiscard]] static std::vector<maptree::Word> words_of(const maptree::RowSet& rows) {
+    std::vector<maptree::Word> words(rows.n_words());
+    for (std::size_t w = 0; w < words.size(); ++w) words[w] = rows.word(w);
+    return words;
+  }
+  [[nodiscard]] std::int64_t weight(const maptree::RowSet& rows) const {
+    std::vector<std::int64_t> counts(static_cast<std::size_t>(data_.n_classes()));
+    data_.count(rows, counts);
+    std::int64_t sum = 0;
+    for (const std::int64_t c : counts) sum += c;
+    return sum;
+  }
+
+ private:
+  const maptree::Dataset& data_;
+  const maptree::Posterior& posterior_;
+  std::int64_t max_depth_;
+  std::int64_t min_leaf_;
+  using Key = std::pair<std::vector<maptree::Word>, std::pair<std::size_t, int>>;
+  std::map<Key, std::pair<maptree::Cost, bool>> known_;
+};
+
+}  // namespace exact

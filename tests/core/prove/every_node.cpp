@@ -1,0 +1,164 @@
+// Prover and Store: whatever was raised, dropped and found again, the bounds of every node in the
+// store enclose its optimum, in units, and no split that could be cheaper is forgotten.
+#include <set>
+
+#include "check.hpp"
+#include "exact_optimum.hpp"
+#include "prove/prover.hpp"
+#include "workbench.hpp"
+
+using fuzz::Problem;
+using fuzz::Random;
+using maptree::Cost;
+using maptree::NodeId;
+using maptree::RowSet;
+using maptree::StoreNode;
+
+namespace {
+
+// One proof, and all that splits can make of the rows.
+class Nodes {
+ public:
+  Nodes(const workbench::Bench& bench, maptree::Desk& desk, std::uint32_t limit,
+        maptree::Proof::Pace pace)
+      : proof(bench.data, bench.posterior, bench.options, limit, pace),
+        bench_(bench),
+        store_(desk.store),
+        exact_(bench.data, bench.posterior,
+               limit == maptree::no_limit ? -1 : static_cast<std::int64_t>(limit),
+               bench.options.min_samples_leaf) {}
+
+  // The number of nodes that are in the store.
+  int check() {
+    seen_.clear();
+    n_found_ = 0;
+    visit(bench_.data.all_rows(), 0);
+    return n_found_;
+  }
+  [[nodiscard]] Cost optimum() { return exact_.optimum(bench_.data.all_rows(), 0); }
+
+  maptree::Proof proof;
+
+ private:
+  void visit(const RowSet& rows, std::size_t depth) {
+    if (!seen_.insert({depth, exact::Solver::words_of(rows)}).second) return;
+    const maptree::StoreKey key{bench_.data.key(rows), static_cast<std::uint32_t>(depth),
+                                proof.limit};
+    store_.for_each_depth(key, [&](const StoreNode& node) {
+      if (node.key.depth == depth) check(node, rows, depth);
+    });
+    for (std::size_t c = 0; c < bench_.data.n_columns(); ++c) {
+      RowSet part[2];
+      if (!exact_.sides(rows, c, part)) continue;
+      for (int side = 0; side < 2; ++side) visit(part[side], depth + 1);
+    }
+  }
+
+  void check(const StoreNode& node, const RowSet& rows, std::size_t depth) {
+    ++n_found_;
+    CHECK(node.lower <= exact_.optimum(rows, depth));
+    CHECK(node.upper >= exact_.optimum(rows, depth));
+    CHECK_EQUAL(node.weight, static_cast<std::uint32_t>(exact_.weight(rows)));
+    CHECK(!node.marked && !node.busy);
+    if (!node.expanded || !exact_.may_split(depth)) return;
+    CHECK_EQUAL(node.base.units(), exact_.base(rows, depth).units());
+    std::set<std::uint32_t> there;
+    Cost before(0);
+    store_.for_each_split(node, [&](const maptree::SplitRecord& split) {
+      RowSet part[2];
+      CHECK(exact_.sides(rows, split.column, part));
+      CHECK(there.insert(split.column).second);
+      for (int side = 0; side < 2; ++side)
+        CHECK(split.lower[side] <= exact_.optimum(part[side], depth + 1));
+      CHECK(split.total() >= before);
+      if (split.fresh()) before = split.total();
+      if (!split.attached()) return;
+      for (int side = 0; side < 2; ++side) {
+        const StoreNode& child = store_[split.child[side]];
+        CHECK(child.key.rows == bench_.data.key(part[side]));
+        CHECK_EQUAL(child.key.depth, depth + 1);
+        CHECK_EQUAL(child.key.limit, proof.limit);
+      }
+    });
+    // A split that is not there costs no less than what is said of those.
+    for (std::size_t c = 0; c < bench_.data.n_columns(); ++c) {
+      RowSet part[2];
+      if (there.contains(static_cast<std::uint32_t>(c)) || !exact_.sides(rows, c, part)) continue;
+      const Cost cost = exact_.optimum(part[0], depth + 1) + exact_.optimum(part[1], depth + 1);
+      bool same = false;  // as one that is there
+      for (const std::uint32_t other : there) {
+        RowSet like;
+        like.assign_side(rows, bench_.data.column(other), 0);
+        for (int side = 0; side < 2; ++side)
+          same = same || exact::Solver::words_of(like) == exact::Solver::words_of(part[side]);
+      }
+      CHECK(same || cost >= std::min(node.upper - node.base, node.rest));
+    }
+  }
+
+  const workbench::Bench& bench_;
+  maptree::Store& store_;
+  exact::Solver exact_;
+  std::set<std::pair<std::size_t, std::vector<maptree::Word>>> seen_;
+  int n_found_ = 0;
+};
+
+}  // namespace
+
+TEST(every_node_of_the_store_encloses_its_optimum) {
+  Random random(74);
+  int found = 0, solved = 0;
+  std::int64_t collections = 0;
+  for (int round = 0; round < 120; ++round) {
+    // Noise makes proofs of many turns; random models, rows that repeat and weigh differently.
+    Problem problem = workbench::noisy(random, random.between<std::size_t>(20, 60), 6, 0.7, 2,
+                                       [](const auto& row) { return row[0] ^ row[1]; });
+    if (round % 3 == 0) problem.model = fuzz::random_model(random, fuzz::Shape::tall);
+    while (problem.model.n_columns() > 6)
+      for (auto& row : problem.model.x) row.pop_back();
+    problem.model.max_depth = -1;
+    if (random.chance(0.3)) problem.model.min_leaf = random.between(1L, 4L);
+    const double off = random.one_of({0.0, 0.3});
+    for (const auto member :
+         {&maptree::Options::fold_rows, &maptree::Options::fold_columns,
+          &maptree::Options::pair_expansion, &maptree::Options::distinct_rows_bound,
+          &maptree::Options::structure_bound, &maptree::Options::equivalent_rows_bound,
+          &maptree::Options::depth_transfer})
+      problem.options.*member = !random.chance(off);
+    workbench::Bench bench(problem);
+    maptree::Desk desk;
+    desk.store.set_limit(random.one_of<std::size_t>({4000, 6000, 10'000, SIZE_MAX}));
+    desk.max_expansions = 3000;
+    maptree::Prover prover(bench.data, bench.posterior, bench.expander, desk);
+    Nodes whole(bench, desk, maptree::no_limit, maptree::Proof::Pace::evenly);
+    Nodes shallow(bench, desk, random.between<std::uint32_t>(2, 4),
+                  maptree::Proof::Pace::by_splits);
+    auto lock = std::unique_lock(desk.mutex);
+    const Cost goal = random.chance(0.5) ? whole.optimum() : Cost::infinity();
+    const std::int64_t work = random.one_of({1L, 1000L, 100'000L});
+    for (int step = 0; step < 40; ++step) {
+      for (Nodes* nodes : {&whole, &shallow}) {
+        prover.advance(lock, nodes->proof, goal, work, workbench::never);
+        if (nodes->proof.root == NodeId::none) continue;
+        maptree::Tree tree;
+        prover.read_tree(nodes->proof, tree);
+        CHECK(bench.cost(tree) <= desk.store[nodes->proof.root].upper);
+        CHECK(bench.cost(tree) >= nodes->optimum());
+      }
+      if (step % 8 < 2) found += whole.check() + shallow.check();
+      if (desk.out_of_memory || desk.out_of_expansions) break;
+    }
+    found += whole.check() + shallow.check();
+    for (Nodes* nodes : {&whole, &shallow}) {
+      if (nodes->proof.root == NodeId::none) continue;
+      const StoreNode& root = desk.store[nodes->proof.root];
+      if (!root.solved()) continue;
+      CHECK_EQUAL(root.lower.units(), nodes->optimum().units());
+      ++solved;
+    }
+    collections += desk.collections;
+  }
+  CHECK(found > 5000);
+  CHECK(solved > 100);
+  CHECK(collections > 50);
+}

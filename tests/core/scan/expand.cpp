@@ -1,0 +1,128 @@
+// Expander: what an expansion says of a node's splits holds for the optimum of their children, and
+// what it says of leaves and of trees of depth two is exact, in units.
+#include "scan/expand.hpp"
+
+#include <set>
+
+#include "check.hpp"
+#include "exact_optimum.hpp"
+#include "workbench.hpp"
+
+using fuzz::Problem;
+using fuzz::Random;
+using maptree::Cost;
+using maptree::RowSet;
+
+namespace {
+
+// All nodes that splits can make of a problem's rows, each expanded.
+class Expansions {
+ public:
+  Expansions(const Problem& problem, Random& random)
+      : bench_(problem),
+        exact_(bench_.data, bench_.posterior, problem.model.max_depth, problem.model.min_leaf),
+        random_(random) {}
+
+  void check() { visit(bench_.data.all_rows(), 0); }
+
+ private:
+  // The rows of one side, whichever holds the first: equal for columns that part the rows alike.
+  [[nodiscard]] std::vector<maptree::Word> partition(const RowSet& rows, std::size_t column) const {
+    RowSet part[2];
+    for (int side = 0; side < 2; ++side)
+      part[side].assign_side(rows, bench_.data.column(column), side);
+    return std::min(exact::Solver::words_of(part[0]), exact::Solver::words_of(part[1]));
+  }
+
+  void visit(const RowSet& rows, std::size_t depth) {
+    if (!seen_.insert({depth, exact::Solver::words_of(rows)}).second) return;
+    const Cost optimum = exact_.optimum(rows, depth), leaf = exact_.leaf(rows, depth);
+    // A cost that is known to be reached.
+    const Cost upper = random_.one_of({optimum, leaf, Cost::infinity()});
+    maptree::Expansion out;
+    CHECK(bench_.expander.expand(rows, depth, upper, workbench::never, out));
+    CHECK_EQUAL(out.leaf.units(), leaf.units());
+    CHECK_EQUAL(out.varying, bench_.data.varying_columns(rows));
+    if (out.varying == 0) return;
+    CHECK_EQUAL(out.base.units(), exact_.base(rows, depth).units());
+    std::set<std::vector<maptree::Word>> found;
+    Cost least = Cost::infinity();
+    for (const maptree::SplitBounds& split : out.splits) {
+      CHECK(found.insert(partition(rows, split.column)).second || !bench_.options.fold_columns);
+      check_split(rows, depth, split);
+      least = std::min(least, split.upper[0] + split.upper[1]);
+    }
+    for (std::size_t c = 0; c < bench_.data.n_columns(); ++c) {
+      RowSet part[2];
+      if (!exact_.sides(rows, c, part)) continue;
+      if (exact_.may_split(depth) && !found.contains(partition(rows, c)))
+        CHECK(out.base + exact_.optimum(part[0], depth + 1) + exact_.optimum(part[1], depth + 1) >
+              std::min(upper, leaf));
+      for (int side = 0; side < 2; ++side) visit(part[side], depth + 1);
+    }
+    if (!exact_.may_split(depth)) CHECK(out.splits.empty());
+    if (bench_.options.pair_expansion) check_best(rows, depth, out, least);
+  }
+
+  void check_split(const RowSet& rows, std::size_t depth, const maptree::SplitBounds& split) {
+    RowSet part[2];
+    CHECK(exact_.sides(rows, split.column, part));
+    for (int side = 0; side < 2; ++side) {
+      CHECK(split.lower[side] <= exact_.optimum(part[side], depth + 1));
+      if (!bench_.data.rows_folded() && !bench_.options.pair_expansion) continue;
+      CHECK(split.upper[side] >= exact_.optimum(part[side], depth + 1));
+      // X3: the leaf or one more split, whichever is cheaper.
+      const int splits = bench_.options.pair_expansion && bench_.data.rows_folded() ? 1 : 0;
+      CHECK_EQUAL(split.upper[side].units(), exact_.optimum(part[side], depth + 1, splits).units());
+      CHECK(split.lower[side] <= split.upper[side]);
+    }
+  }
+
+  void check_best(const RowSet& rows, std::size_t depth, const maptree::Expansion& out,
+                  Cost least) {
+    CHECK_EQUAL(out.best == maptree::no_column, out.base + least >= out.leaf);
+    if (out.best == maptree::no_column) return;
+    CHECK_EQUAL((out.best_upper[0] + out.best_upper[1]).units(), least.units());
+    RowSet part[2], below[2];
+    CHECK(exact_.sides(rows, out.best, part));
+    for (int side = 0; side < 2; ++side) {
+      Cost cost = exact_.leaf(part[side], depth + 1);
+      if (out.best_below[side] != maptree::no_column) {
+        CHECK(exact_.sides(part[side], out.best_below[side], below));
+        cost = exact_.base(part[side], depth + 1);
+        for (int value = 0; value < 2; ++value) {
+          CHECK_EQUAL(out.best_leaf[side][value].units(),
+                      exact_.leaf(below[value], depth + 2).units());
+          cost += out.best_leaf[side][value];
+        }
+      }
+      CHECK_EQUAL(out.best_upper[side].units(), cost.units());
+    }
+  }
+
+  workbench::Bench bench_;
+  exact::Solver exact_;
+  Random& random_;
+  std::set<std::pair<std::size_t, std::vector<maptree::Word>>> seen_;
+};
+
+}  // namespace
+
+TEST(expansions_hold_for_every_node) {
+  Random random(51);
+  for (int round = 0; round < 150; ++round) {
+    Problem problem;
+    problem.model =
+        fuzz::random_model(random, round % 10 == 0 ? fuzz::Shape::shallow : fuzz::Shape::tall);
+    while (problem.model.n_columns() > (round % 10 == 0 ? 20 : 5))
+      for (auto& row : problem.model.x) row.pop_back();
+    const double off = random.one_of({0.0, 0.0, 0.3});
+    for (const auto member :
+         {&maptree::Options::fold_rows, &maptree::Options::fold_columns, &maptree::Options::compact,
+          &maptree::Options::pair_expansion, &maptree::Options::distinct_rows_bound,
+          &maptree::Options::varying_bound, &maptree::Options::structure_bound,
+          &maptree::Options::equivalent_rows_bound})
+      problem.options.*member = !random.chance(off);
+    Expansions(problem, random).check();
+  }
+}
