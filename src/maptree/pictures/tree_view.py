@@ -14,6 +14,7 @@ from maptree.pictures.layout import Children, Places, place
 from maptree.pictures.short_text import distinct, isolate, shorten
 from maptree.trees.fitted import FittedTree
 from maptree.trees.leaf_probabilities import LEVEL, credible_interval
+from maptree.words.numbers import estimate_text, probability_text
 from maptree.words.tests import Answered, TestWords
 
 # Characters of a name, category or label; longer ones are cut in the middle.
@@ -52,8 +53,12 @@ class NodeView:
     @property
     def estimate(self) -> str:
         """The probability of the most probable class and its interval."""
-        low, high = self.interval[self.best]
-        return f"{self.mean[self.best]:.2f} [{low:.2f}, {high:.2f}]"
+        return estimate_text(self.mean[self.best], *self.interval[self.best])
+
+    @property
+    def probability(self) -> str:
+        """The probability of the most probable class."""
+        return probability_text(self.mean[self.best])
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from maptree.trees.certificate import STOPPED_BY, Certificate
+from maptree.trees.certificate import STOPPED_BY, Certificate, gap_text
 from maptree.trees.fitted import FittedTree
 from maptree.words.values import count
 
@@ -54,7 +54,7 @@ def headline(fitted: FittedTree) -> str:
         return ""
     if certificate.optimal:
         return f"Proved: no tree {f'{constraints} ' if constraints else ''}is more probable"
-    words = f"Best found; at most {certificate.gap:.1f} nats below the best possible"
+    words = f"Best found; at most {gap_text(certificate.gap, 1)} nats below the best possible"
     if 1 <= certificate.proved_depth < math.inf:
         words += f", and proved best to depth {certificate.proved_depth:.0f}"
     return words
@@ -84,7 +84,7 @@ def size_sentence(fitted: FittedTree) -> str:
 
 def short_verdict(certificate: Certificate) -> str:
     """Return what is proved, in two or three words."""
-    return "Proved" if certificate.optimal else f"Gap {certificate.gap:.1f} nats"
+    return "Proved" if certificate.optimal else f"Gap {gap_text(certificate.gap, 1)} nats"
 
 
 def _why_one_leaf(fitted: FittedTree) -> str:

@@ -82,7 +82,7 @@ def _title(view: TreeView, node: NodeView, room: float) -> str:
 def _small(view: TreeView, node: NodeView, room: float) -> str:
     head, tail = node.estimate, f", n = {node.n:,}"
     if node.test >= 0:
-        head, tail = view.classes[node.best], f" {node.mean[node.best]:.2f}, n = {node.n:,}"
+        head, tail = view.classes[node.best], f" {node.probability}, n = {node.n:,}"
     return fit(head, tail, room / at.SMALL_SIZE * _SMALL_ROOM)
 
 

@@ -85,12 +85,11 @@ class WhatIf {
   }
 }
 
-function range({ mean, low, high }) {
-  return make("span", {}, number(mean), " (", number(low), " to ", number(high), ")");
-}
-
-function number(value) {
-  return make("data", { value }, value.toFixed(3));
+function range(estimate) {
+  const { mean, low, high } = estimate;
+  const texts = writeEstimate(estimate, 3);
+  const [m, l, h] = [mean, low, high].map((value, i) => make("data", { value }, texts[i]));
+  return make("span", {}, m, " (", l, " to ", h, ")");
 }
 
 function meter(colour, mean, low, high) {
