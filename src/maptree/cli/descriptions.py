@@ -168,9 +168,9 @@ def confusion_text(scores: Scores, classes: Sequence[str]) -> str:
     table = scores.confusion
     if len(classes) <= _MOST_CLASSES and sum(map(len, short)) + 2 * len(short) + _SHOWN < 78:
         rows = [["  label", *short]]
-        rows += [[f"  {name}", *map(str, table[k])] for k, name in enumerate(short)]
+        rows += [[f"  {name}", *(f"{n:,}" for n in table[k])] for k, name in enumerate(short)]
         if table[-1].any():
-            rows.append(["  (unknown)", *map(str, table[-1])])
+            rows.append(["  (unknown)", *(f"{n:,}" for n in table[-1])])
         return f"Confusion: labels down, predictions across.\n{columns_of(rows)}"
     wrong: list[tuple[int, str, str]] = [
         (int(table[i, j]), name, short[j])

@@ -132,7 +132,7 @@ class TreeView:
         ]
         grey = self.colours.count(OTHERS)
         if grey:
-            entries.append((OTHERS, "1 other class" if grey == 1 else f"{grey} other classes"))
+            entries.append((OTHERS, "1 other class" if grey == 1 else f"{grey:,} other classes"))
         return entries
 
     @property
@@ -180,12 +180,14 @@ def _shortened(fitted: FittedTree, isolated: bool) -> tuple[FittedTree, dict[str
         names = [isolate(name) for name in names]
     columns = []
     for column, name in zip(fitted.schema.columns, names, strict=True):
-        categories = column.categories
-        if any(isinstance(category, str) for category in categories):
-            long = [str(category) for category in categories]
-            categories = tuple(distinct(long, LONGEST))
-            full |= _cut(long, categories)
-        columns.append(replace(column, name=name, categories=categories))
+        seen = (*column.categories, *(column.others or ()))
+        if any(isinstance(category, str) for category in seen):
+            long = [str(category) for category in seen]
+            seen = tuple(distinct(long, LONGEST))
+            full |= _cut(long, seen)
+        n = len(column.categories)
+        others = None if column.others is None else seen[n:]
+        columns.append(replace(column, name=name, categories=seen[:n], others=others))
     schema = replace(fitted.schema, columns=tuple(columns))
     return replace(fitted, schema=schema, classes=np.array(classes, dtype=object)), full
 

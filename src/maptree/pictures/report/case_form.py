@@ -80,7 +80,8 @@ def _field(column: Column, missing: bool) -> dict[str, Any]:
     field: dict[str, Any] = {"name": column.name, "kind": column.kind, "missing": missing}
     field["seenMissing"] = column.has_missing
     if column.kind in ("boolean", "category", "ordered"):
-        options = [category_text(category) for category in column.categories]
+        seen = (*column.categories, *(column.others or ()))
+        options = [category_text(category) for category in seen]
         return field | {"kind": "options", "options": options, "other": column.kind != "boolean"}
     if column.kind in ("constant", "identifier"):
         return field | {"kind": "options", "options": ["there is a value"], "other": False}

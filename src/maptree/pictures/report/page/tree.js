@@ -145,7 +145,7 @@ class TreeWidget {
       count.setAttribute("y", this.size.height / 2 + 4);
       group.append(count);
     }
-    count.textContent = folded ? `+${this.leavesBelow(node)} leaves` : "";
+    count.textContent = folded ? `+${this.leavesBelow(node).toLocaleString("en")} leaves` : "";
   }
 
   resize() {
