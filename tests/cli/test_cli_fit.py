@@ -52,7 +52,7 @@ def test_why_there_is_one_leaf_only(here, capsys):
     (here / "chance.csv").write_text("x,y\n" + "1,a\n1,b\n2,a\n2,b\n" * 5)
     for options, words in (
         ([], "A single leaf: no test is worth a split."),
-        (["--max-depth", "0"], "A single leaf: no tree of depth 0 or less is more probable."),
+        (["--max-depth", "0"], "A single leaf: the depth is limited to 0."),
         (["--min-samples-leaf", "9"], "no tree with at least 9 rows in every leaf is more"),
     ):
         told = call(capsys, "fit", "chance.csv", "-t", "y", "--alpha", ".1", *options)

@@ -28,7 +28,7 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
 _COMPARISON = re.compile(
     rf"(?:(?P<low>{_QUOTED}|[^<\"]*?) < )?(?P<name>{_QUOTED}|[^<>=\"]+?) "
-    r"(?P<sign>not in|!=|<=|=|<|>) "
+    r"(?P<sign>not in|in(?= \{)|!=|<=|=|<|>) "
 )
 
 
@@ -140,13 +140,13 @@ def _simple(
     if row[name] is MISSING:
         return "missing" in others
     kind = kinds[name]
-    if not kind.knows(row[name]):
+    if sign not in ("!=", "not in") and not kind.knows(row[name]):
         return "unknown" in others
     value = kind.value(row[name])
     if match["low"] is not None and not kind.read(match["low"]) < value:
         return False
-    if sign == "not in":
+    if sign in ("in", "not in"):
         listed = [kind.read(word) for word in _split(rest[1:-1], ", ")]
         assert len(listed) > 1
-        return value not in listed
+        return (value in listed) == (sign == "in")
     return _COMPARE[sign](value, kind.read(rest))

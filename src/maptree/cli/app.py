@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from maptree.cli import commands, mistakes
 from maptree.cli.mistakes import Refusal
@@ -44,6 +45,7 @@ def make_app() -> typer.Typer:
     """Return the program with every command in the package ``commands``."""
     app = typer.Typer(
         name="maptree",
+        cls=_Group,
         help=_ABOUT,
         epilog=_CODES.replace("\n", " "),
         add_completion=False,
@@ -55,8 +57,26 @@ def make_app() -> typer.Typer:
     names = [module.name for module in pkgutil.iter_modules(commands.__path__)]
     for name in sorted(names, key=lambda name: (name not in _ORDER, *_rank(name))):
         command = getattr(import_module(f"{commands.__name__}.{name}"), name)
-        app.command(name)(_past_typer(command))
+        app.command(name, cls=_Command)(_past_typer(command))
     return app
+
+
+class _PlainHelp:
+    """Shows ``--help`` without a type, which some versions of typer call <bool>."""
+
+    def get_help_option(self, ctx: Any) -> Any:
+        option = super().get_help_option(ctx)  # type: ignore[misc]
+        if option is not None:
+            option.metavar = ""
+        return option
+
+
+class _Command(_PlainHelp, TyperCommand):
+    pass
+
+
+class _Group(_PlainHelp, TyperGroup):
+    pass
 
 
 class _ReaderGone(Exception):  # noqa: N818

@@ -11,8 +11,10 @@ from maptree.cli.screen import columns_of, shown
 from maptree.schema.columns import Column
 from maptree.trees.fitted import FittedTree
 from maptree.trees.scores import Scores
+from maptree.trees.training import HeldOutScores
 from maptree.words.certificate import certificate_sentences
 from maptree.words.column_report import report
+from maptree.words.numbers import probability_text, probability_texts
 from maptree.words.tree_text import rules
 
 _MOST = 20  # columns in a list
@@ -130,12 +132,18 @@ def _and_more(n_more: int) -> str:
 # Scores
 
 
+def scores_sentence(scores: Scores | HeldOutScores) -> str:
+    """Return the three numbers that a model file holds, too."""
+    accuracy, log_loss, calibration = (
+        probability_text(value, 3)
+        for value in (scores.accuracy, scores.log_loss, scores.calibration_error)
+    )
+    return f"Accuracy {accuracy}, log loss {log_loss} nats, calibration error {calibration}."
+
+
 def scores_text(scores: Scores) -> str:
     """Put scores into words."""
-    lines = [
-        f"Accuracy {scores.accuracy:.3f}, log loss {scores.log_loss:.3f} nats, calibration "
-        f"error {scores.calibration_error:.3f}.",
-    ]
+    lines = [scores_sentence(scores)]
     if scores.unknown:
         lines.append(
             f"{scores.unknown:,} rows have a class that the model does not know; counted as wrong "
@@ -143,9 +151,13 @@ def scores_text(scores: Scores) -> str:
         )
     lines.append("Calibration: predicted probability, and share of correct predictions.")
     rows = [["  probability", "rows", "predicted", "right"]]
+    shares = (
+        probability_texts((b.probability for b in scores.bins), 3),
+        probability_texts((b.right for b in scores.bins), 3),
+    )
     rows += [
-        [f"  {b.low:.1f} to {b.high:.1f}", f"{b.rows:,}", f"{b.probability:.3f}", f"{b.right:.3f}"]
-        for b in scores.bins
+        [f"  {b.low:.1f} to {b.high:.1f}", f"{b.rows:,}", predicted, right]
+        for b, predicted, right in zip(scores.bins, *shares, strict=True)
     ]
     return "\n".join([*lines, columns_of(rows)])
 
@@ -156,9 +168,9 @@ def confusion_text(scores: Scores, classes: Sequence[str]) -> str:
     table = scores.confusion
     if len(classes) <= _MOST_CLASSES and sum(map(len, short)) + 2 * len(short) + _SHOWN < 78:
         rows = [["  label", *short]]
-        rows += [[f"  {name}", *map(str, table[k])] for k, name in enumerate(short)]
+        rows += [[f"  {name}", *(f"{n:,}" for n in table[k])] for k, name in enumerate(short)]
         if table[-1].any():
-            rows.append(["  (unknown)", *map(str, table[-1])])
+            rows.append(["  (unknown)", *(f"{n:,}" for n in table[-1])])
         return f"Confusion: labels down, predictions across.\n{columns_of(rows)}"
     wrong: list[tuple[int, str, str]] = [
         (int(table[i, j]), name, short[j])

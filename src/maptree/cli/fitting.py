@@ -46,7 +46,7 @@ def run_fit(plan: Plan, read: Callable[[], Source]) -> int:
     if held.test_fraction is not None:
         fit_on, test_on = _split(target.labels, held.test_fraction, held.seed)
     if held.cv is not None and held.cv > len(fit_on):
-        raise Refusal(f"--cv {held.cv}: there are only {len(fit_on)} rows. Pass fewer folds.")
+        raise Refusal(f"--cv {held.cv}: there are only {len(fit_on):,} rows. Pass fewer folds.")
     commas = _with_commas(source, table)
     if not plan.as_json:
         _say_what_was_read(source, target)
@@ -184,7 +184,7 @@ def _split(labels: NDArray[Any], fraction: float, seed: int) -> tuple[Rows, Rows
     _, counts = np.unique(labels, return_counts=True)
     if not 1 <= held_out < len(labels):
         raise Refusal(
-            f"--test-fraction {fraction:g} of {len(labels)} rows leaves none to fit on or none "
+            f"--test-fraction {fraction:g} of {len(labels):,} rows leaves none to fit on or none "
             "to test on: pass another fraction, or --cv."
         )
     even = counts.min() >= 2 and min(held_out, len(labels) - held_out) >= len(counts)
@@ -221,7 +221,7 @@ def _cross_validate(
 
 
 def _say_what_was_read(source: Source, target: Target) -> None:
-    say(f"{source.name}: {source.table.num_rows:,} rows, {len(source.columns)} columns.")
+    say(f"{source.name}: {source.table.num_rows:,} rows, {len(source.columns):,} columns.")
     shares = ", ".join(f"{shown(label)} {count:,}" for label, count in target.counts().items())
     say(f"Target {shown(target.name)}: {shares}.", indent="  ")
     if target.n_unlabelled:

@@ -51,8 +51,8 @@ def _by_position(fitted: FittedTree, source: Source) -> Any:
     columns = fitted.schema.columns
     if len(source.columns) != len(columns):
         raise Refusal(
-            f"The model was fitted on {len(columns)} columns without names, but {source.name} has "
-            f"{len(source.columns)}: pass the same columns in the same order."
+            f"The model was fitted on {len(columns):,} columns without names, but {source.name} "
+            f"has {len(source.columns):,}: pass the same columns in the same order."
         )
     arrays = [
         source.as_fitted(name, about).to_numpy(zero_copy_only=False)

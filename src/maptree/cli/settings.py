@@ -76,7 +76,7 @@ def _as_option(error: ParameterError) -> str:
 def refuse_number_of_rho(rho: object, n_classes: int) -> None:
     """Refuse a number of pseudo-counts that differs from the number of classes."""
     if isinstance(rho, list) and len(rho) != n_classes:
-        fault = f"--rho has {len(rho)} values but there are {n_classes} classes"
+        fault = f"--rho has {len(rho):,} values but there are {n_classes:,} classes"
         raise Refusal(f"{fault}: {_REMEDIES['rho']}.")
 
 

@@ -31,6 +31,9 @@ _NOT_AS_FITTED = (
 # Rows compared together: a whole number of bytes of packed answers, and few enough for the cache.
 _BLOCK = 1 << 15
 
+# The position of categories that were seen but have no test; that of unknown ones is -1.
+_OTHER = -2
+
 # Values, the comparison, the bound as an array of one value, and where values are missing.
 PlainTest = tuple[NDArray[Any], str, NDArray[Any], NDArray[np.bool_] | None]
 
@@ -216,12 +219,23 @@ def _prepare_categories(
     """Number the values by their positions among the fitted categories."""
     unknown = len(column.categories) if column.kind == "ordered" else -1
     position = {category: i for i, category in enumerate(column.categories)}
+    position |= dict.fromkeys(column.others or (), _OTHER)
     table = np.full(len(values.categories) + 1, unknown, dtype=np.int32)
     table[:-1] = [position.get(category, unknown) for category in values.categories]
     # Position -1, missing, finds the last entry.
     numbered = _with_data(values, table[values.data])
     bounds = plain if column.kind == "ordered" else [position[category] for category in plain]
     return numbered, list(bounds)
+
+
+def _is_unknown(column: Column, values: Values) -> NDArray[np.bool_]:
+    """Return which of the values, prepared for the tests, are none of the known categories."""
+    if values.kind in ("category", "ordered"):
+        unknown: NDArray[np.bool_] = values.data == -1
+        return unknown
+    known = {*column.categories, *(column.others or ())}
+    per_unit = values.per_unit
+    return np.array([value / per_unit not in known for value in values.data.tolist()], dtype=bool)
 
 
 def _with_data(values: Values, data: NDArray[Any]) -> Values:
@@ -288,8 +302,8 @@ class Answers:
     def unforeseen(self, tree: Tree) -> NDArray[np.bool_]:
         """Return the rows with a value that the rules of a tree do not mention.
 
-        That is a missing value in a column without missing values in ``fit``, or an ordered
-        category that was not seen in ``fit``.
+        That is a missing value in a column without missing values in ``fit``, or a category that
+        was not seen in ``fit`` in a column whose categories the rules name.
         """
         rows = np.zeros(self.n_rows, dtype=bool)
         for test in np.unique(tree.feature[tree.feature >= 0]).tolist():
@@ -300,6 +314,8 @@ class Answers:
                 rows |= missing
             if column.kind == "ordered":
                 rows |= (values.data == len(column.categories)) & ~missing
+            elif column.others is not None:
+                rows |= _is_unknown(column, values) & ~missing
         return rows
 
     def row_hashes(self) -> RowHashes:

@@ -180,7 +180,7 @@ def _with_categories(column: Column, chosen: ChosenCategories) -> Column:
         what = f"{chosen.n_seen:,} different values in {chosen.n_rows:,} rows, like an identifier"
         note = "; ".join(filter(None, (f"{what}: {_remaining_tests(column)}", chosen.note)))
         return replace(column, kind="identifier", note=note)
-    return replace(column, categories=chosen.categories, note=chosen.note)
+    return replace(column, categories=chosen.categories, note=chosen.note, others=chosen.others)
 
 
 def _with_thresholds(column: Column, chosen: ChosenThresholds) -> Column:
@@ -216,6 +216,7 @@ class ChosenCategories:
     n_rows: int
     note: str = ""
     identifier: bool = False
+    others: tuple[Category, ...] | None = None  # seen, without a test
 
 
 def choose_categories(
@@ -242,9 +243,11 @@ def choose_categories(
     categories = sorted((category for _, category in pairs[:limit]), key=_order)
     if n_seen > 1 and (about := _about_numbers(categories)):
         notes.append(about)
+    others: tuple[Category, ...] | None = () if n_seen <= limit else None
     if n_seen == 2 and limit > 1:
-        notes.append(f"the other value is {category_text(categories.pop(0))}")
-    return ChosenCategories(tuple(categories), n_seen, n_rows, "; ".join(notes))
+        others = (categories.pop(0),)
+        notes.append(f"the other value is {category_text(others[0])}")
+    return ChosenCategories(tuple(categories), n_seen, n_rows, "; ".join(notes), others=others)
 
 
 def _order(category: Category) -> tuple[bool, Any]:

@@ -37,8 +37,8 @@ def read_initial_tree(given: object, schema: Schema) -> Arrays | None:
         n_tests = len(schema.tests)
         if given.feature.max() >= n_tests:
             raise ValueError(
-                f"initial_tree uses test {given.feature.max()}, but the table has {n_tests} tests: "
-                f"{_REMEDY}."
+                f"initial_tree uses test {given.feature.max()}, but the table has {n_tests:,} "
+                f"tests: {_REMEDY}."
             )
         return given.feature, given.left, given.right
     if hasattr(given, "get_params"):

@@ -177,7 +177,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if schema.n_unread > 0:
             warnings.warn(
                 f"Choosing thresholds used half of time_limit={self.time_limit}, so the last "
-                f"{schema.n_unread} of {len(schema.columns)} columns got no tests. "
+                f"{schema.n_unread:,} of {len(schema.columns):,} columns got no tests. "
                 "Raise time_limit, or pass fewer columns.",
                 TimeLimitWarning,
                 stacklevel=3,
@@ -211,7 +211,9 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Every test except ``is missing`` is false for a missing value, and rules say where it goes:
         ``age > 45.5 or missing``. For columns without missing values in ``fit`` the rules do not
-        mention it; there, too, a missing value takes the false branch.
+        mention it; there, too, a missing value takes the false branch. Where few of the categories
+        seen in ``fit`` remain, a rule names these, ``sex = men`` instead of ``sex != women``; a
+        category that was not seen in ``fit`` takes the false branch, too.
         """
         check_is_fitted(self)
         return rules(self.fitted_.named(feature_names))

@@ -10,6 +10,7 @@ import numpy as np
 
 from maptree.schema.columns import Column, Schema, Test
 from maptree.trees.fitted import FittedTree
+from maptree.words.numbers import probability_text
 from maptree.words.tests import TestWords
 
 Label = str | bool | int | float
@@ -152,7 +153,7 @@ def node_lines(tree: PlainTree, node: Node) -> list[str]:
     if not node.is_leaf:
         return [short(tree.words.test(node.test), _LINE)]
     label = short(str(tree.labels[node.prediction]), _LINE)
-    return [f"{label} {max(node.probabilities):.2f}", f"n = {sum(node.counts):,}"]
+    return [f"{label} {probability_text(max(node.probabilities))}", f"n = {sum(node.counts):,}"]
 
 
 def edge_words(tree: PlainTree, node: Node) -> tuple[str, str]:

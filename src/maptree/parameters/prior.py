@@ -69,7 +69,7 @@ def read_rho(rho: Any, n_classes: int) -> NDArray[np.float64]:
         values = np.array([real_number("rho", value, remedy) for value in rho], dtype=np.float64)
         if len(values) != n_classes:
             raise ValueError(
-                f"rho has {len(values)} values but there are {n_classes} classes: {remedy}."
+                f"rho has {len(values):,} values but there are {n_classes:,} classes: {remedy}."
             )
     if not ((values >= MIN_RHO) & (values <= MAX_RHO)).all():
         raise bad_value("rho", rho, "is out of range", remedy)

@@ -97,7 +97,7 @@ class _Drawing:
             head, tail = node.estimate, f",  n = {node.n:,}"
         else:
             self.title.write(left, y - at.TITLE_BASELINE, node.name, node.rest, room)
-            head, tail = label, f" {node.mean[node.best]:.2f},  n = {node.n:,}"
+            head, tail = label, f" {node.probability},  n = {node.n:,}"
         self.small.write(left, y - at.SMALL_BASELINE, head, tail, room)
         for colour, start, end in bar(node.mean, node.best, self.view.colours):
             width = (end - start) * room

@@ -14,6 +14,7 @@ from maptree.pictures.layout import Children, Places, place
 from maptree.pictures.short_text import distinct, isolate, shorten
 from maptree.trees.fitted import FittedTree
 from maptree.trees.leaf_probabilities import LEVEL, credible_interval
+from maptree.words.numbers import estimate_text, probability_text
 from maptree.words.tests import Answered, TestWords
 
 # Characters of a name, category or label; longer ones are cut in the middle.
@@ -52,8 +53,12 @@ class NodeView:
     @property
     def estimate(self) -> str:
         """The probability of the most probable class and its interval."""
-        low, high = self.interval[self.best]
-        return f"{self.mean[self.best]:.2f} [{low:.2f}, {high:.2f}]"
+        return estimate_text(self.mean[self.best], *self.interval[self.best])
+
+    @property
+    def probability(self) -> str:
+        """The probability of the most probable class."""
+        return probability_text(self.mean[self.best])
 
 
 @dataclass(frozen=True)
@@ -127,7 +132,7 @@ class TreeView:
         ]
         grey = self.colours.count(OTHERS)
         if grey:
-            entries.append((OTHERS, "1 other class" if grey == 1 else f"{grey} other classes"))
+            entries.append((OTHERS, "1 other class" if grey == 1 else f"{grey:,} other classes"))
         return entries
 
     @property
@@ -175,12 +180,14 @@ def _shortened(fitted: FittedTree, isolated: bool) -> tuple[FittedTree, dict[str
         names = [isolate(name) for name in names]
     columns = []
     for column, name in zip(fitted.schema.columns, names, strict=True):
-        categories = column.categories
-        if any(isinstance(category, str) for category in categories):
-            long = [str(category) for category in categories]
-            categories = tuple(distinct(long, LONGEST))
-            full |= _cut(long, categories)
-        columns.append(replace(column, name=name, categories=categories))
+        seen = (*column.categories, *(column.others or ()))
+        if any(isinstance(category, str) for category in seen):
+            long = [str(category) for category in seen]
+            seen = tuple(distinct(long, LONGEST))
+            full |= _cut(long, seen)
+        n = len(column.categories)
+        others = None if column.others is None else seen[n:]
+        columns.append(replace(column, name=name, categories=seen[:n], others=others))
     schema = replace(fitted.schema, columns=tuple(columns))
     return replace(fitted, schema=schema, classes=np.array(classes, dtype=object)), full
 

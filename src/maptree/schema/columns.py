@@ -65,6 +65,9 @@ class Column:
         Of a category column: those that have a test, sorted; only one if the column has two values.
         Of an ordered column: all, in their order. Of a boolean column: the value for no, then the
         value for yes.
+    others : tuple or None
+        Of a category column: the categories that were seen but have no test, if they are known.
+        None: they are not, or too many. All others are unknown categories.
     has_missing : bool
         Whether there is a test for missing values, because some were seen.
     zone : str or None
@@ -81,6 +84,7 @@ class Column:
     has_missing: bool = False
     zone: str | None = None
     note: str = ""
+    others: tuple[Category, ...] | None = None
 
     @cached_property
     def tests(self) -> tuple[Test, ...]:

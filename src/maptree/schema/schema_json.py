@@ -35,7 +35,7 @@ from maptree.tables.values import Category
 # Comparisons are exact, so a decimal such as 1e999999999 would fill the memory with digits.
 _MOST_DIGITS = 10_000
 
-_FIELDS = ("name", "kind", "dtype", "thresholds", "categories", "missing", "zone", "note")
+_FIELDS = ("name", "kind", "dtype", "thresholds", "categories", "missing", "zone", "note", "others")
 
 
 def write_schema(schema: Schema) -> dict[str, Any]:
@@ -84,10 +84,13 @@ def _write_column(column: Column) -> dict[str, Any]:
         "missing": column.has_missing,
         "zone": column.zone,
         "note": column.note,
+        "others": None if column.others is None else [_write_category(c) for c in column.others],
     }
 
 
 def _read_column(values: object, where: str) -> Column:
+    if isinstance(values, dict):
+        values = {"others": None} | values  # earlier versions did not have it
     given = fields(values, where, _FIELDS)
     kind = text(given["kind"], f"{where}.kind")
     if kind not in KINDS:
@@ -111,6 +114,7 @@ def _read_column(values: object, where: str) -> Column:
         has_missing=boolean(given["missing"], f"{where}.missing"),
         zone=zone,
         note=text(given["note"], f"{where}.note"),
+        others=_read_others(given["others"], f"{where}.others"),
     )
     _check_column(column, where)
     return column
@@ -128,6 +132,12 @@ def _check_column(column: Column, where: str) -> None:
         raise ValueError(f"{where}.categories is not empty, but a {kind} column has none.")
     if len(set(categories)) < len(categories):
         raise ValueError(f"{where}.categories has a category twice.")
+    if column.others is not None and kind != "category":
+        raise ValueError(f"{where}.others is not null, but a {kind} column has none.")
+    if column.others is not None and len({*categories, *column.others}) < (
+        len(categories) + len(column.others)
+    ):
+        raise ValueError(f"{where}.others has a category twice, or one with a test.")
     if kind == "category" and not categories:
         raise ValueError(f"{where}.categories is empty: a category column must have some.")
     if kind == "boolean" and categories not in ((False, True), (0, 1)):
@@ -216,6 +226,10 @@ def _write_category(category: Category) -> Any:
     if isinstance(category, float) and not math.isfinite(category):
         return {"float": str(category)}
     return category
+
+
+def _read_others(values: object, where: str) -> tuple[Category, ...] | None:
+    return None if values is None else _read_categories(values, where)
 
 
 def _read_categories(values: object, where: str) -> tuple[Category, ...]:

@@ -107,7 +107,7 @@ def class_numbers(y: Any, n_rows: int, n_classes: int) -> Codes:
     if classes.dtype.kind in "iu" and classes[0] >= 0 and classes[-1] < n_classes:
         return classes[codes].astype(np.int32)
     raise ValueError(
-        f"y has {len(classes)} distinct labels but the tree has {n_classes} classes: pass all "
+        f"y has {len(classes):,} distinct labels but the tree has {n_classes:,} classes: pass all "
         f"classes, or class numbers from 0 to {n_classes - 1}."
     )
 
@@ -171,7 +171,7 @@ def _as_column(y: Any, n_rows: int) -> NDArray[Any]:
 def _refuse_length(n_labels: int, n_rows: int) -> None:
     if n_labels != n_rows:
         raise ValueError(
-            f"X has {n_rows} rows but y has {n_labels} labels: pass one label per row."
+            f"X has {n_rows:,} rows but y has {n_labels:,} labels: pass one label per row."
         )
 
 

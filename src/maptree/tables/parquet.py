@@ -105,7 +105,7 @@ class ParquetTable(Table):
         return self.select(*self.columns)
 
     def __repr__(self) -> str:
-        return f"ParquetTable({self.n_rows:,} rows, {self.n_columns} columns)"
+        return f"ParquetTable({self.n_rows:,} rows, {self.n_columns:,} columns)"
 
 
 def scan_parquet(path: str | os.PathLike[str]) -> ParquetTable:

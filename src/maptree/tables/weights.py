@@ -34,7 +34,7 @@ def read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.int64] | None:
         )
     if given.shape != (n_rows,):
         raise ValueError(
-            f"sample_weight has shape {given.shape} but X has {n_rows} rows: "
+            f"sample_weight has shape {given.shape} but X has {n_rows:,} rows: "
             "pass one weight per row."
         )
     if given.dtype.kind == "O" and all(isinstance(weight, Real) for weight in given):

@@ -85,7 +85,7 @@ class Certificate:
         """The log posterior, its upper bound, and the gap."""
         return (
             f"Log posterior {self.log_posterior:.4f}; no tree exceeds "
-            f"{self.log_posterior_bound:.4f} (gap {self.gap:.4f} nats)."
+            f"{self.log_posterior_bound:.4f} (gap {gap_text(self.gap, 4)} nats)."
         )
 
     @property
@@ -106,3 +106,13 @@ class Certificate:
             f"{self.seconds:.2f} s, {self.expansions:,} {expansions}, "
             f"{self.subproblems:,} {subproblems}, {self.peak_bytes / 1e6:.1f} MB."
         )
+
+
+def gap_text(gap: float, digits: int) -> str:
+    """Write a gap, with enough digits that it does not read 0 unless it is.
+
+    >>> gap_text(12.34, 1), gap_text(0.0004, 1), gap_text(0.0, 1), gap_text(1e-9, 4)
+    ('12.3', '0.0004', '0.0', '1e-09')
+    """
+    texts = [f"{gap:,.{d}f}" for d in range(digits, 7)]
+    return texts[0] if gap == 0 else next((t for t in texts if t.strip("0.,")), f"{gap:.0g}")

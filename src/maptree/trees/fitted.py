@@ -106,7 +106,7 @@ class FittedTree:
         n_columns = len(self.schema.columns)
         if len(names) != n_columns:
             raise ValueError(
-                f"feature_names has {len(names)} names, but the table had {n_columns} "
+                f"feature_names has {len(names):,} names, but the table had {n_columns:,} "
                 f"column{'' if n_columns == 1 else 's'}: pass one name per column."
             )
         return replace(self, schema=self.schema.renamed(names))

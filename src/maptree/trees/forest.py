@@ -146,7 +146,7 @@ class Trees(Sequence[Tree]):
         if not len(self):
             return "Trees(0 trees)"
         leaves = self.n_leaves()
-        return f"Trees({len(self)} trees of {leaves.min()} to {leaves.max()} leaves)"
+        return f"Trees({len(self):,} trees of {leaves.min():,} to {leaves.max():,} leaves)"
 
 
 @dataclass(frozen=True)

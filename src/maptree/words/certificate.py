@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 
-from maptree.trees.certificate import STOPPED_BY, Certificate
+from maptree.trees.certificate import STOPPED_BY, Certificate, gap_text
 from maptree.trees.fitted import FittedTree
 from maptree.words.values import count
 
-_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+# A larger gap, in nats, only says that the proof is far from done: e to its power is unimaginable.
+_USEFUL = math.log(1e6)
+_ONLY_A_LEAF = "A single leaf is the only tree of depth 0."
 
 
 def certificate_sentences(fitted: FittedTree) -> list[str]:
@@ -18,7 +20,9 @@ def certificate_sentences(fitted: FittedTree) -> list[str]:
         return ["Nothing is proved about this tree: it was drawn by a sampler."]
     constraints = _constraints(fitted)
     trees = f"tree over {_tests(fitted)}" + (f", {constraints}," if constraints else "")
-    if certificate.optimal:
+    if _only_a_leaf(fitted):
+        statements = [_ONLY_A_LEAF, f"Log posterior {certificate.log_posterior:.4f}."]
+    elif certificate.optimal:
         statements = [
             f"Proved: no {trees} is more probable than this one.",
             f"Log posterior {certificate.log_posterior:.4f}.",
@@ -26,8 +30,8 @@ def certificate_sentences(fitted: FittedTree) -> list[str]:
     else:
         statements = [
             "Not proved to be the best tree: the search was stopped by "
-            f"{STOPPED_BY[certificate.status]}. There may be a {trees} that is up to "
-            f"{_times(certificate.gap)} as probable.",
+            f"{STOPPED_BY[certificate.status]}. There may be a {trees} that is "
+            f"{_times(certificate.gap)}.",
             certificate.bounds,
         ]
         if certificate.proved_to_depth:
@@ -52,9 +56,13 @@ def headline(fitted: FittedTree) -> str:
     certificate, constraints = fitted.certificate, _constraints(fitted)
     if certificate is None:
         return ""
+    if _only_a_leaf(fitted):
+        return _ONLY_A_LEAF.removesuffix(".")
     if certificate.optimal:
         return f"Proved: no tree {f'{constraints} ' if constraints else ''}is more probable"
-    words = f"Best found; at most {certificate.gap:.1f} nats below the best possible"
+    words = "Best found; no useful bound yet"
+    if certificate.gap < _USEFUL:
+        words = f"Best found; at most {gap_text(certificate.gap, 1)} nats below the best possible"
     if 1 <= certificate.proved_depth < math.inf:
         words += f", and proved best to depth {certificate.proved_depth:.0f}"
     return words
@@ -77,23 +85,30 @@ def size_sentence(fitted: FittedTree) -> str:
     if tree.n_leaves == 1:
         return f"A single leaf: {_why_one_leaf(fitted)}."
     return (
-        f"{tree.n_leaves} leaves, depth {tree.depth}; tests {len(fitted.used_columns)} of "
+        f"{tree.n_leaves:,} leaves, depth {tree.depth:,}; tests {len(fitted.used_columns):,} of "
         f"{count(len(fitted.schema.columns), 'column')}."
     )
 
 
 def short_verdict(certificate: Certificate) -> str:
     """Return what is proved, in two or three words."""
-    return "Proved" if certificate.optimal else f"Gap {certificate.gap:.1f} nats"
+    return "Proved" if certificate.optimal else f"Gap {gap_text(certificate.gap, 1)} nats"
 
 
 def _why_one_leaf(fitted: FittedTree) -> str:
     if fitted.certificate is None or not fitted.certificate.optimal:
         return "the search ended before it found a better tree"
     constraints = _constraints(fitted)
+    if _only_a_leaf(fitted):
+        return "the depth is limited to 0"
     if constraints:
         return f"no tree {constraints} is more probable"
     return "no test is worth a split"
+
+
+def _only_a_leaf(fitted: FittedTree) -> bool:
+    """Return whether the constraints leave only one tree, of which nothing needs a proof."""
+    return fitted.constraints.max_depth == 0
 
 
 def _tests(fitted: FittedTree) -> str:
@@ -105,23 +120,22 @@ def _constraints(fitted: FittedTree) -> str:
     """Return the user's constraints on trees."""
     constraints, words = fitted.constraints, []
     if constraints.max_depth is not None:
-        words.append(f"of depth {constraints.max_depth} or less")
+        words.append(f"of depth {constraints.max_depth:,} or less")
     if constraints.min_samples_leaf > 1:
-        words.append(f"with at least {constraints.min_samples_leaf} rows in every leaf")
+        words.append(f"with at least {constraints.min_samples_leaf:,} rows in every leaf")
     return " and ".join(words)
 
 
 def _times(gap: float) -> str:
-    """Return e to the power of the gap, in words.
+    """Return how probable another tree may be, compared with the one that was found.
 
-    >>> _times(0.4), _times(4.0), _times(55.7)
-    ('1.5 times', '55 times', '10²⁵ times')
+    >>> print(_times(0.4), _times(4.0), _times(55.7), sep="; ")
+    up to 1.5 times as probable; up to 55 times as probable; far more probable: no useful bound yet
     """
-    if gap < math.log(1e6):
-        times = math.exp(gap)
-        return f"{times:.1f} times" if times < 10 else f"{times:,.0f} times"
-    exponent = str(math.ceil(gap / math.log(10)))
-    return f"10{exponent.translate(_RAISED)} times"
+    if gap >= _USEFUL:
+        return "far more probable: no useful bound yet"
+    times = math.exp(gap)
+    return f"up to {f'{times:.1f}' if times < 10 else f'{times:,.0f}'} times as probable"
 
 
 def _lower_first(sentence: str) -> str:

@@ -28,7 +28,7 @@ def report(schema: Sequence[Column]) -> str:
         note = "; ".join(
             part for part in ("some values are missing" * column.has_missing, column.note) if part
         )
-        start = f"{name:<{width}}  {column.kind:<10}  {len(column.tests):>5}  "
+        start = f"{name:<{width}}  {column.kind:<10}  {len(column.tests):>5,}  "
         lines += wrap(note, _WIDTH, initial_indent=start, subsequent_indent=" " * len(start)) or [
             start.rstrip()
         ]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from maptree.schema.columns import Schema
 from maptree.trees.forest import WeightedTrees
 from maptree.trees.tree import Tree
+from maptree.words.numbers import probability_text, probability_texts
 from maptree.words.tests import TestWords
 
 _WIDTH = 79
@@ -67,16 +68,19 @@ class PosteriorSummary:
             "",
             f"{'Column':<{_NAME}}  {'P(used)':>8}  {'splits':>8}",
         ]
-        for name, probability, splits in self.columns[:_LINES]:
-            lines.append(f"{_cut(name):<{_NAME}}  {probability:8.3f}  {splits:8.3f}")
+        listed = self.columns[:_LINES]
+        shares = probability_texts((_clean(column.probability) for column in listed), 3)
+        for (name, _, splits), share in zip(listed, shares, strict=True):
+            lines.append(f"{_cut(name):<{_NAME}}  {share:>8}  {splits:8.3f}")
         if not self.columns:
             lines.append("none: every tree is a single leaf")
         if len(self.columns) > _LINES:
             lines.append(f"and {len(self.columns) - _LINES:,} more")
         lines += ["", f"{'Tree':<10}  {'weight':>8}  {'log posterior':>16}  leaves  depth"]
-        for number, (tree, weight, log_posterior) in enumerate(self.trees[:_LINES], start=1):
+        weights = probability_texts((_clean(tree.weight) for tree in self.trees[:_LINES]), 4)
+        for number, (tree, _, log_posterior) in enumerate(self.trees[:_LINES], start=1):
             lines.append(
-                f"{number:<10}  {weight:8.4f}  {log_posterior:16.4f}  "
+                f"{number:<10}  {weights[number - 1]:>8}  {log_posterior:16.4f}  "
                 f"{tree.n_leaves:6d}  {tree.depth:5d}"
             )
         if self.n_trees > len(self.trees[:_LINES]):
@@ -150,12 +154,17 @@ def _distribution(title: str, probabilities: dict[int, float]) -> list[str]:
     """Write a distribution on as many lines as it needs."""
     lines, line = [], f"{title:<6}"
     for value, probability in probabilities.items():
-        part = f"  {value}: {probability:.3f}"
+        part = f"  {value}: {probability_text(_clean(probability), 3)}"
         if len(line) + len(part) > _WIDTH:
             lines.append(line)
             line = " " * 6
         line += part
     return [*lines, line]
+
+
+def _clean(probability: float) -> float:
+    """Remove the rounding error of a sum of weights: what is 1 is written as 1."""
+    return round(probability, 12)
 
 
 def _cut(name: str) -> str:

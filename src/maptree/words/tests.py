@@ -11,6 +11,7 @@ from maptree.schema.columns import Column, Schema, Test, Threshold
 from maptree.tables.values import Category
 from maptree.words.values import category_text, name_text, threshold_text
 
+_FEW = 5  # categories that a condition names because they remain
 _OPPOSITE = {"=": "!=", "!=": "=", "<=": ">", ">": "<=", "<": ">=", ">=": "<"}
 _COMPARISON = re.compile(r" (=|!=|<=|>=|<|>) ")
 _IN_QUOTES = re.compile(r'"(?:[^"\\]|\\.)*"')
@@ -61,6 +62,14 @@ class TestWords:
     '45.5 < age <= 60 and colour = red'
     >>> words.condition([(3, False), (5, False), (1, False)])
     'colour not in {blue, red} and (age > 60 or missing)'
+
+    Where all categories of a column are known, a condition names those that remain, if they are
+    not more than those that are ruled out:
+
+    >>> colour = Column("colour", "category", "str", categories=("blue", "green", "red"), others=())
+    >>> known = TestWords(Schema((colour,)))
+    >>> known.condition([(0, False)]), known.condition([(0, False), (2, False)])
+    ('colour != blue', 'colour = green')
     """
 
     __test__ = False  # not a test case, despite its name
@@ -80,19 +89,21 @@ class TestWords:
         """Return the answers along a path in words, with those about one column merged.
 
         Tests are false for a missing value, so a condition of false answers includes it and says
-        so, unless an answer in ``given`` rules it out (``given`` has no other effect). Columns
-        without missing values in ``fit`` do not mention it, unless ``unseen``: then all do, and
-        ordered columns also say where a category goes that was not seen in ``fit``.
+        so, unless an answer in ``given`` rules it out; ``given`` may also leave few categories.
+        Columns without missing values in ``fit`` do not mention it, unless ``unseen``: then all do,
+        and a condition that names categories also says whether one belongs here that was not seen
+        in ``fit``.
         """
         known = self._collect(answers)
         context = self._collect([*given, *[answer for kept in known.values() for answer in kept]])
         parts = []
         for column, kept in known.items():
             about, tests = self.schema.columns[column], self.schema.tests
-            words = _words(about, [(tests[t], a) for t, a in kept])
             whole = [(tests[t], a) for t, a in context[column]]
+            remaining = _remaining(about, whole)
+            words = _words(about, [(tests[t], a) for t, a in kept], remaining)
             others = []
-            if unseen and about.kind == "ordered" and _only_above(whole):
+            if unseen and (remaining or (about.kind == "ordered" and _only_above(whole))):
                 others.append("unknown")
             if (about.has_missing or unseen) and not _determines_missing(whole):
                 others.append("missing")
@@ -122,8 +133,25 @@ def _only_above(answers: Sequence[tuple[Test, bool]]) -> bool:
     return bool(asked) and not any(asked) and not missing
 
 
-def _words(column: Column, answers: Sequence[tuple[Test, bool]]) -> str:
-    """Return what is known about one column in words, ignoring missing values."""
+def _remaining(column: Column, answers: Sequence[tuple[Test, bool]]) -> list[Category]:
+    """Return the categories that false answers leave; none if they are better said by the others.
+
+    An unknown category has only false answers, too.
+    """
+    if column.kind != "category" or column.others is None or any(answer for _, answer in answers):
+        return []
+    without = {_category(test) for test, _ in answers if test.asks == "equals"}
+    remaining = [c for c in (*column.categories, *column.others) if c not in without]
+    return remaining if len(remaining) <= min(len(without), _FEW) else []
+
+
+def _words(
+    column: Column, answers: Sequence[tuple[Test, bool]], remaining: Sequence[Category]
+) -> str:
+    """Return what is known about one column in words, ignoring missing values.
+
+    ``remaining`` are the categories to name instead of those that are ruled out; empty: none.
+    """
     name = name_text(column.name)
     yes = [test for test, answer in answers if answer]
     no = [test for test, answer in answers if not answer]
@@ -135,11 +163,18 @@ def _words(column: Column, answers: Sequence[tuple[Test, bool]]) -> str:
     if column.kind == "boolean":
         words = yes_and_no(column.name, *(category_text(c) for c in reversed(column.categories)))
         return words[0] if yes else words[1]
+    if column.kind == "category" and remaining:
+        return _equals(name, remaining)
     if column.kind == "category":
         return _category_words(column, name, yes, no)
     above = [test.value for test in no if test.asks == "at most"]
     at_most = [test.value for test in yes if test.asks == "at most"]
     return _between(column, name, max(above, default=None), min(at_most, default=None))  # type: ignore[type-var, arg-type]
+
+
+def _equals(name: str, categories: Sequence[Category]) -> str:
+    texts = [category_text(category) for category in categories]
+    return f"{name} = {texts[0]}" if len(texts) == 1 else f"{name} in {{{', '.join(texts)}}}"
 
 
 def _category_words(column: Column, name: str, yes: list[Test], no: list[Test]) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 
 from maptree.trees.fitted import FittedTree
 from maptree.trees.leaf_probabilities import LEVEL, credible_interval
+from maptree.words.numbers import estimate_text
 from maptree.words.tests import Answered, TestWords
 
 # With more classes than this, a leaf does not list the classes without rows.
@@ -75,13 +76,13 @@ def _outcome(fitted: FittedTree, node: int) -> str:
     k = int(np.argmax(mean))
     counts = fitted.tree.counts[node : node + 1]
     low, high = credible_interval(counts, fitted.prior.rho, LEVEL)[0, k]
-    return f"{_name(fitted, k)} {mean[k]:.2f} [{low:.2f}, {high:.2f}], n = {counts.sum()}"
+    return f"{_name(fitted, k)} {estimate_text(mean[k], low, high)}, n = {counts.sum():,}"
 
 
 def _counts(fitted: FittedTree, node: int) -> str:
     few = len(fitted.classes) <= _FEW
     return ", ".join(
-        f"{count} {_name(fitted, k)}"
+        f"{count:,} {_name(fitted, k)}"
         for k, count in enumerate(fitted.tree.counts[node])
         if few or count > 0
     )

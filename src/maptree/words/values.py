@@ -15,7 +15,7 @@ from maptree.tables.values import Category
 _PLAIN = re.compile(r'[^\s",{}()]+(?: [^\s",{}()]+)*')
 _WORDS = re.compile(r"(?<!\S)(and|or|in|not|is|missing)(?!\S)|->|[<>=]")
 # Names often have several words: they need quotes only where a rule would become ambiguous.
-_PARTS = re.compile(r'(?<!\S)(and|or|not in|missing)(?!\S)|->|[<>="]|^\(|  |^ | $')
+_PARTS = re.compile(r'(?<!\S)(and|or|not in|missing)(?!\S)|(?<!\S)in \{|->|[<>="]|^\(|  |^ | $')
 
 
 def number_text(value: int | float | Decimal) -> str:

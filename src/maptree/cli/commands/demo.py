@@ -44,6 +44,7 @@ def _run(path: str | None, as_json: bool) -> int:
     from maptree.estimators.saved import stored
     from maptree.model_file.writing import write_model
     from maptree.words.certificate import size_sentence
+    from maptree.words.numbers import probability_text
     from maptree.words.tree_text import indented
 
     if path is not None:
@@ -68,7 +69,8 @@ def _run(path: str | None, as_json: bool) -> int:
             "and the number n of boards with their classes.\n"
         )
         say(indented(fitted), indent="    ")
-        say(f"{size_sentence(fitted)} Accuracy on these boards {model.score(table, labels):.3f}.")
+        accuracy = probability_text(model.score(table, labels), 3)
+        say(f"{size_sentence(fitted)} Accuracy on these boards {accuracy}.")
         heading("Certificate")
         say(certificate_text(fitted))
         if path is not None:

@@ -12,7 +12,12 @@ def show(model: options.Model, json: options.Json = False) -> None:
     Example:
       maptree show people.model.json
     """
-    from maptree.cli.descriptions import certificate_text, columns_text, model_document
+    from maptree.cli.descriptions import (
+        certificate_text,
+        columns_text,
+        model_document,
+        scores_sentence,
+    )
     from maptree.cli.screen import emit, heading, say, shown
     from maptree.model_file.reading import read_model
     from maptree.words.certificate import size_sentence
@@ -43,9 +48,6 @@ def show(model: options.Model, json: options.Json = False) -> None:
     if training.held_out is not None:
         scores = training.held_out
         heading("On held-out rows")
-        say(
-            f"{scores.method}: {scores.rows:,} rows. Accuracy {scores.accuracy:.3f}, log loss "
-            f"{scores.log_loss:.3f} nats, calibration error {scores.calibration_error:.3f}."
-        )
+        say(f"{scores.method}: {scores.rows:,} rows. {scores_sentence(scores)}")
     heading("Columns")
     say(columns_text(fitted), indent="    ")

@@ -41,7 +41,7 @@ def page_data(view: TreeView) -> dict[str, Any]:
     for node in view.nodes:
         counts = node.counts.tolist()
         for count, first, pair in zip(counts, like, node.interval.tolist(), strict=True):
-            intervals[f"{node.n},{count},{first}"] = [round(end, _DIGITS) for end in pair]
+            intervals[f"{node.n},{count},{first}"] = [_rounded(end) for end in pair]
         nodes.append({"counts": counts})
         if node.test >= 0:  # the rules of the leaves are in the table of rules
             column, test = schema.column_of_test[node.test], schema.tests[node.test]
@@ -65,12 +65,23 @@ def page_data(view: TreeView) -> dict[str, Any]:
     }
 
 
+def _rounded(end: float) -> float:
+    """Return an end of an interval in few digits, and not as 0 or 1 unless it is.
+
+    >>> _rounded(0.1234564), _rounded(1e-30), _rounded(1 - 1e-12), _rounded(1.0)
+    (0.123456, 1e-07, 0.9999999, 1.0)
+    """
+    least = 10.0 ** -(_DIGITS + 1)
+    return end if end in (0.0, 1.0) else min(max(round(end, _DIGITS), least), 1 - least)
+
+
 def _field(column: Column, missing: bool) -> dict[str, Any]:
     """Describe the form field of a column; ``missing``: values may be missing."""
     field: dict[str, Any] = {"name": column.name, "kind": column.kind, "missing": missing}
     field["seenMissing"] = column.has_missing
     if column.kind in ("boolean", "category", "ordered"):
-        options = [category_text(category) for category in column.categories]
+        seen = (*column.categories, *(column.others or ()))
+        options = [category_text(category) for category in seen]
         return field | {"kind": "options", "options": options, "other": column.kind != "boolean"}
     if column.kind in ("constant", "identifier"):
         return field | {"kind": "options", "options": ["there is a value"], "other": False}

@@ -21,7 +21,7 @@ def notebook_html(fitted: FittedTree, name: str) -> str:
     rules = f"{piece('tree.css')}\n{palette_css()}"
     words = f"<p>{text(headline(fitted))}.</p>" if fitted.certificate is not None else ""
     if len(view.nodes) < len(whole.nodes):
-        words += f"<p>The first levels of {len(whole.leaves)} leaves; to_html() shows all.</p>"
+        words += f"<p>The first levels of {len(whole.leaves):,} leaves; to_html() shows all.</p>"
     return (
         f"<style>{piece('notebook.css')}\n{_SCOPE} {{\n{rules}\n}}</style>\n"
         f'<div class="maptree-notebook"><p><b>{name}</b></p>{words}'

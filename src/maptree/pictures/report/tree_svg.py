@@ -23,7 +23,7 @@ def tree_svg(view: TreeView) -> str:
     lines = [
         f'<div class="start"><svg width="1" height="{middle:g}"></svg><i></i></div>',
         f'<svg class="tree" xmlns="http://www.w3.org/2000/svg" role="img" '
-        f'aria-label="Decision tree with {leaves} {"leaf" if leaves == 1 else "leaves"}" '
+        f'aria-label="Decision tree with {leaves:,} {"leaf" if leaves == 1 else "leaves"}" '
         f'width="{width:.0f}" height="{places.height:.0f}" '
         f'viewBox="0 0 {width:.0f} {places.height:.0f}">',
     ]
@@ -68,7 +68,7 @@ def _node(view: TreeView, places: Places, number: int) -> str:
     if node.folded:
         y = at.BOX_HEIGHT / 2 + 4
         parts.append(
-            f'<text class="s" x="{places.box + 5:g}" y="{y:g}">+{node.folded} leaves</text>'
+            f'<text class="s" x="{places.box + 5:g}" y="{y:g}">+{node.folded:,} leaves</text>'
         )
     return "".join([*parts, "</g>"])
 
@@ -82,7 +82,7 @@ def _title(view: TreeView, node: NodeView, room: float) -> str:
 def _small(view: TreeView, node: NodeView, room: float) -> str:
     head, tail = node.estimate, f", n = {node.n:,}"
     if node.test >= 0:
-        head, tail = view.classes[node.best], f" {node.mean[node.best]:.2f}, n = {node.n:,}"
+        head, tail = view.classes[node.best], f" {node.probability}, n = {node.n:,}"
     return fit(head, tail, room / at.SMALL_SIZE * _SMALL_ROOM)
 
 

@@ -24,10 +24,11 @@ from maptree.tables.labels import numbers_among
 from maptree.trees.fitted import FittedTree, HasFittedTree, fitted_tree
 from maptree.trees.training import HeldOutScores
 from maptree.words.certificate import certificate_sentences, headline, prior_sentence
+from maptree.words.numbers import estimate_texts, probability_text
 from maptree.words.scored_rows import rows_heading, rows_sentences
 from maptree.words.values import count
 
-_SCRIPTS = ("exact.js", "fields.js", "tree.js", "what_if.js", "page.js")
+_SCRIPTS = ("exact.js", "numbers.js", "fields.js", "tree.js", "what_if.js", "page.js")
 # Characters of a name in the list of names that were cut.
 _LONGEST_NAME = 500
 # Wider trees are illegible on paper.
@@ -154,12 +155,12 @@ def _rules(view: TreeView) -> str:
     for number in view.order:
         leaf = view.nodes[number]
         if leaf.children is None:
-            low, high = leaf.interval[leaf.best]
+            mean, low, high = estimate_texts(leaf.mean[leaf.best], *leaf.interval[leaf.best])
             rows.append(
                 f'<tr data-leaf="{number}"><td class="rule">{text(leaf.rule)}</td>'
                 f'<td class="label">{_tag(view, leaf.best)}</td>'
-                f"<td>{leaf.mean[leaf.best]:.2f}</td>"
-                f"<td>{low:.2f} to {high:.2f}</td>"
+                f"<td>{text(mean)}</td>"
+                f"<td>{text(low)} to {text(high)}</td>"
                 f"<td>{leaf.n:,}</td></tr>"
             )
     return "\n".join(rows)
@@ -198,24 +199,27 @@ def _kept_scores(scores: HeldOutScores | None) -> str:
     return Template(piece("kept_scores.html")).substitute(
         method=text(f"{scores.method[0].upper()}{scores.method[1:]}."),
         n=f"{scores.rows:,}",
-        accuracy=f"{scores.accuracy:.3f}",
-        log_loss=f"{scores.log_loss:.3f}",
-        calibration_error=f"{scores.calibration_error:.3f}",
+        accuracy=text(probability_text(scores.accuracy, 3)),
+        log_loss=text(probability_text(scores.log_loss, 3)),
+        calibration_error=text(probability_text(scores.calibration_error, 3)),
     )
 
 
 def _held_out(view: TreeView, held: HeldOut) -> str:
-    groups = [f"predicted {g.predicted:.2f}, correct {g.right:.2f} of {g.n:,}" for g in held.groups]
+    groups = [
+        f"predicted {probability_text(g.predicted)}, correct {probability_text(g.right)} of {g.n:,}"
+        for g in held.groups
+    ]
     words = f"Share of correct predictions by predicted probability: {'; '.join(groups)}."
     return Template(piece("held_out.html")).substitute(
         heading=text(rows_heading(held.overlap)),
         seen=text(" ".join(rows_sentences(held.overlap))),
         n=f"{held.scores.rows:,}",
         unknown=_unknown(held.scores.unknown),
-        accuracy=f"{held.scores.accuracy:.3f}",
-        majority=f"{held.majority:.3f}",
-        log_loss=f"{held.scores.log_loss:.3f}",
-        prior_log_loss=f"{held.prior_log_loss:.3f}",
+        accuracy=text(probability_text(held.scores.accuracy, 3)),
+        majority=text(probability_text(held.majority, 3)),
+        log_loss=text(probability_text(held.scores.log_loss, 3)),
+        prior_log_loss=text(probability_text(held.prior_log_loss, 3)),
         calibration=calibration_chart(held.groups, words),
         confusion=_confusion(view, held),
     )

@@ -88,7 +88,7 @@ class TreeWidget {
     for (const [i, group] of this.groups) {
       const node = this.data.nodes[i];
       const [best] = estimates(this.data, i);
-      const [mean, low, high] = [best.mean, best.low, best.high].map((p) => p.toFixed(2));
+      const [mean, low, high] = writeEstimate(best, 2);
       const side = group.querySelector(".e") ? `${group.querySelector(".e").textContent}: ` : "";
       const title = group.querySelector("text").textContent;
       const asks = node.children ? `${title}? Most probable: ${best.name}` : best.name;
@@ -145,7 +145,7 @@ class TreeWidget {
       count.setAttribute("y", this.size.height / 2 + 4);
       group.append(count);
     }
-    count.textContent = folded ? `+${this.leavesBelow(node)} leaves` : "";
+    count.textContent = folded ? `+${this.leavesBelow(node).toLocaleString("en")} leaves` : "";
   }
 
   resize() {

@@ -46,7 +46,9 @@ class WhatIf {
     const asked = new Set(path.map((node) => this.data.nodes[node].test?.field));
     this.fields.forEach((field, i) => field.element.classList.toggle("unasked", !asked.has(i)));
     this.tree.light(path);
-    this.show(path.at(-1), [...asked].filter((i) => values[i] === null && !this.data.fields[i].seenMissing));
+    const among = (matters) => [...asked].filter((i) => i !== undefined && matters(this.data.fields[i], values[i]));
+    this.show(path.at(-1), among((field, value) => value === null && !field.seenMissing),
+      among((field, value) => field.other && value === field.options.length));
   }
 
   walk(values) {
@@ -59,8 +61,9 @@ class WhatIf {
     }
   }
 
-  // `unseen` are fields that are missing in the case but were never missing in fit.
-  show(leaf, unseen) {
+  // `unseen` are fields that are missing in the case but were never missing in fit; `unknown` those whose value
+  // was not seen there.
+  show(leaf, unseen, unknown = []) {
     const { nodes, colours } = this.data;
     const known = estimates(this.data, leaf);
     const list = known.map(({ k, name, mean, low, high }) => make("li", { "data-class": k },
@@ -74,23 +77,25 @@ class WhatIf {
       make("ul", { "aria-label": "Probabilities with 95% credible intervals" }, ...list),
       make("p", { class: "hint" },
         `${because}From ${rowsOf(total(nodes[leaf].counts))}.`));
+    const listed = (fields) => fields.flatMap((i, k) => [...(k ? [", "] : []), make("bdi", {}, this.data.fields[i].name)]);
+    if (unknown.length) {
+      this.answer.append(make("p", { class: "hint" }, "Not one of the values in the training rows: ",
+        ...listed(unknown), ". Such a value takes the false branch of every test."));
+    }
     if (unseen.length) {
-      const names = unseen.map((i) => make("bdi", {}, this.data.fields[i].name));
-      const listed = names.flatMap((name, i) => (i ? [", ", name] : [name]));
       this.verdict.append(" ", make("span", { class: "caution" }, "Unreliable: values are missing."));
       this.answer.append(make("p", { class: "caution" }, "Missing here, but never in the training rows: ",
-        ...listed, ". A missing value takes the false branch of every test, so do not rely on this prediction."));
+        ...listed(unseen), ". A missing value takes the false branch of every test, so do not rely on this prediction."));
     }
     this.answer.dataset.leaf = leaf;
   }
 }
 
-function range({ mean, low, high }) {
-  return make("span", {}, number(mean), " (", number(low), " to ", number(high), ")");
-}
-
-function number(value) {
-  return make("data", { value }, value.toFixed(3));
+function range(estimate) {
+  const { mean, low, high } = estimate;
+  const texts = writeEstimate(estimate, 3);
+  const [m, l, h] = [mean, low, high].map((value, i) => make("data", { value }, texts[i]));
+  return make("span", {}, m, " (", l, " to ", h, ")");
 }
 
 function meter(colour, mean, low, high) {

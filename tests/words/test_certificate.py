@@ -1,0 +1,73 @@
+"""What is said about a search: no empty statements, and no numbers beyond imagination."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from command import call
+from maptree import MAPTreeClassifier
+from maptree.words.certificate import certificate_sentences, headline, size_sentence
+from models import change
+
+COMMANDS = ("fit", "predict", "score", "show", "report", "export", "demo")
+
+
+def stopped(gap, depth=2):
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (200, 12)), rng.integers(0, 2, 200)
+    model = MAPTreeClassifier(max_expansions=2).fit(X, y)
+    certificate = replace(
+        model.certificate_,
+        gap=gap,
+        log_posterior_bound=model.certificate_.log_posterior + gap,
+        proved_depth=depth,
+    )
+    return change(model, certificate=certificate).fitted_
+
+
+def test_the_only_tree_of_depth_0():
+    model = MAPTreeClassifier(max_depth=0).fit([[0], [1]] * 9, [0, 1] * 9)
+    said = [headline(model.fitted_), size_sentence(model.fitted_), str(model.certificate_)]
+    said += [*certificate_sentences(model.fitted_), model.to_html()]
+    assert not any("depth 0 or less" in text for text in said)
+    assert said[0] == "A single leaf is the only tree of depth 0"
+    assert size_sentence(model.fitted_) == "A single leaf: the depth is limited to 0."
+
+
+@pytest.mark.parametrize("gap", [20.0, 3681.4, 1e5])
+def test_a_large_gap_is_said_in_words(gap):
+    fitted = stopped(gap)
+    said = " ".join([headline(fitted), *certificate_sentences(fitted)])
+    assert "far more probable: no useful bound yet" in said
+    assert "Best found; no useful bound yet, and proved best to depth 2" in said
+    assert "10⁸" not in said
+    assert "times as probable" not in said
+
+
+def test_a_small_gap_is_said_in_numbers():
+    said = " ".join(certificate_sentences(stopped(4.0, depth=0)))
+    assert "that is up to 55 times as probable." in said
+    assert "of depth" not in said
+    assert headline(stopped(0.04)).startswith("Best found; at most 0.04 nats below")
+
+
+def test_help_has_no_type(capsys):
+    for command in ((), *((name,) for name in COMMANDS)):
+        text = call(capsys, *command, "--help").out
+        assert "--help" in text
+        assert "<bool>" not in text, command
+
+
+def test_thousands_are_separated(here, capsys):
+    names = [f"x{j}" for j in range(1200)]
+    lines = [",".join([*names, "y"])]
+    rng = np.random.default_rng(0)
+    for i in range(1100):
+        lines.append(",".join([*map(str, rng.integers(0, 2, 1200)), "ab"[i % 2]]))
+    (here / "wide.csv").write_text("\n".join(lines), encoding="utf-8")
+    said = call(capsys, "fit", "wide.csv", "-t", "y", "--max-expansions", "1").out
+    assert "1,100 rows, 1,201 columns" in said
+    assert "n = 1,100" in said or "of 1,200 columns" in said
