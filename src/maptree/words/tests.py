@@ -89,7 +89,8 @@ class TestWords:
         parts = []
         for column, kept in known.items():
             about, tests = self.schema.columns[column], self.schema.tests
-            words = _words(about, [(tests[t], a) for t, a in kept])
+            # Sorted, so that categories are listed in their order.
+            words = _words(about, [(tests[t], a) for t, a in sorted(kept)])
             whole = [(tests[t], a) for t, a in context[column]]
             others = []
             if unseen and about.kind == "ordered" and _only_above(whole):
@@ -148,7 +149,7 @@ def _category_words(column: Column, name: str, yes: list[Test], no: list[Test]) 
     without = [_category(test) for test in no if test.asks == "equals"]
     if len(set(without)) == 1:
         return f"{name} != {category_text(without[0])}"
-    listed = [category_text(c) for c in column.categories if c in without]
+    listed = [category_text(c) for c in dict.fromkeys(without)]
     return f"{name} not in {{{', '.join(listed)}}}"
 
 
