@@ -45,7 +45,7 @@ def read_delimited(content: bytes, where: str, dialect: Dialect) -> pa.Table:
                 column_types={name: pa.string() for name in names}, strings_can_be_null=False
             ),
         )
-    except (pa.ArrowInvalid, UnicodeDecodeError) as error:
+    except (pa.ArrowInvalid, UnicodeError) as error:  # UTF-16 without a mark is no DecodeError
         raise Refusal(_explain(str(error), where, encoding, content)) from None
     if not parse.ignore_empty_lines and _ends_with_empty_line(content):
         table = table.slice(0, table.num_rows - 1)
