@@ -24,7 +24,10 @@ def write_c(fitted: FittedTree, prefix: str = "maptree") -> str:
             f"prefix={prefix!r} is not a C identifier of at most 31 characters: pass another."
         )
     inputs = {given.column: given for given in encoded_inputs(tree, "C")}
-    rules = "\n".join(_rule(tree, rule, inputs) for rule in decision_list(tree))
+    position = {leaf.number: i for i, leaf in enumerate(tree.leaves)}
+    rules = "\n".join(
+        _rule(tree, rule, inputs, position[rule.leaf]) for rule in decision_list(tree)
+    )
     fields = "\n".join(_field(tree.columns[i.column], i) for i in inputs.values())
     n_classes = len(tree.labels)
     table = ",\n".join(
@@ -85,9 +88,8 @@ def _field(column: Column, given: Input) -> str:
     return f"  {_TYPES[given.type]}{given.name}; /* {note} */"
 
 
-def _rule(tree: PlainTree, rule: Rule, inputs: dict[int, Input]) -> str:
-    position = {leaf.number: i for i, leaf in enumerate(tree.leaves)}
-    returned = f"return {position[rule.leaf]};"
+def _rule(tree: PlainTree, rule: Rule, inputs: dict[int, Input], position: int) -> str:
+    returned = f"return {position};"
     if not rule.answers:
         return f"  {returned}"
     parts = []

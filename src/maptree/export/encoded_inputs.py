@@ -75,7 +75,7 @@ def encoded_inputs(tree: PlainTree, target: str, taken: Sequence[str] = ()) -> l
     """Return the inputs for the columns that the tree tests; no name is in ``taken``."""
     names = c_names([tree.columns[column].name for column in tree.used], taken)
     return [
-        Input(column, name, *_type(tree.columns[column], tree.asked(column), target))
+        Input(column, name, *_type(tree.columns[column], tree.asked[column], target))
         for column, name in zip(tree.used, names, strict=True)
     ]
 
@@ -146,12 +146,14 @@ def c_names(names: Sequence[str], taken: Sequence[str] = ()) -> list[str]:
     """
     found: list[str] = []
     folded = {name.casefold() for name in taken}
+    numbers: dict[str, int] = {}  # by identifier, the last number after it that is taken
     for name in names:
         first = _clean(name)
-        unique, number = first, 1
+        unique, number = first, numbers.get(first.casefold(), 1)
         while unique.casefold() in folded:
             number += 1
             unique = f"{first}_{number}"
+        numbers[first.casefold()] = number
         folded.add(unique.casefold())
         found.append(unique)
     return found

@@ -26,6 +26,8 @@ _ESCAPES = {
     "-": "{-}",  # otherwise two of them would become a dash
     "…": r"\dots{}",
 }
+# Levels of indentation; all of them would make the text grow with the square of the depth.
+_DEEPEST = 40
 # A page as large as the tree; needs only base LaTeX and forest.
 _DOCUMENT = r"""\documentclass{article}
 \usepackage[T1]{fontenc}
@@ -62,7 +64,7 @@ def write_latex(fitted: FittedTree, document: bool = False) -> str:
             continue
         number, edge = item
         node = tree.nodes[number]
-        indent = "  " * (node.depth + 1)
+        indent = "  " * min(node.depth + 1, _DEEPEST)
         style = f"{edge}{', rounded corners' if node.is_leaf else ''}"
         text = r"\\".join(latex_text(line) for line in node_lines(tree, node))
         opened = f"{indent}[{{{text}}}{', ' if style.strip(', ') else ''}{style.strip(', ')}"

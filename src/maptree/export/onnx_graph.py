@@ -64,6 +64,7 @@ class _Graph:
         self.constants: list[Any] = []
         self.conditions: dict[tuple[int, Test], str] = {}
         self.codes: dict[int, str] = {}  # text columns as numbers
+        self.positions: dict[int, dict[Any, int]] = {}  # of their categories
         self.by_column = {given.column: given for given in self.inputs}
 
     def build(self) -> None:
@@ -135,7 +136,7 @@ class _Graph:
         if test.asks == "missing":
             return self.add("Equal", codes, self.constant(np.array(_MISSING, dtype=np.int64)))
         if test.asks == "equals":
-            position = column.categories.index(test.value)
+            position = self.positions[given.column][test.value]
             return self.add("Equal", codes, self.constant(np.array(position, dtype=np.int64)))
         known = self.add("Greater", codes, self.constant(np.array(_MISSING, dtype=np.int64)))
         bound = self.constant(np.array(test.value, dtype=np.int64))
@@ -152,6 +153,7 @@ class _Graph:
                 )
             for text in categories:
                 _check_text(text)
+            self.positions[given.column] = {c: i for i, c in enumerate(column.categories)}
             self.codes[given.column] = self.add(
                 "LabelEncoder",
                 given.name,

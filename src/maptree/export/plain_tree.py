@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -111,19 +112,24 @@ class PlainTree:
         """Puts the tests into words."""
         return TestWords(self.schema)
 
-    def asked(self, column: int) -> list[Test]:
-        """Return the tests of a column that the tree uses, without repeats."""
-        tests = [node.asks for node in self.nodes if node.column == column]
-        return [test for test in dict.fromkeys(tests) if test is not None]
+    @cached_property
+    def asked(self) -> dict[int, list[Test]]:
+        """The tests that the tree uses, by column, without repeats."""
+        asked: dict[int, dict[Test, None]] = {column: {} for column in self.used}
+        for node in self.nodes:
+            if node.asks is not None:
+                asked[node.column][node.asks] = None
+        return {column: list(tests) for column, tests in asked.items()}
 
     def refuse_repeated_names(self, target: str) -> None:
         """Refuse columns that a target cannot tell apart by name."""
-        names = [column.name for column in self.columns]
+        times = Counter(column.name for column in self.columns)
         for column in self.used:
-            if names.count(names[column]) > 1:
+            name = self.columns[column].name
+            if times[name] > 1:
                 raise ValueError(
-                    f"Two columns are called {short(names[column])!r}, but {target} finds columns "
-                    "by name: pass distinct feature_names."
+                    f"Two columns are called {short(name)!r}, but {target} finds columns by name: "
+                    "pass distinct feature_names."
                 )
 
 

@@ -68,7 +68,7 @@ def write_python(fitted: FittedTree) -> str:
     if used and used[0] != _MISSING_FUNCTION:
         used.insert(0, _MISSING_FUNCTION)
     functions = "".join(used)
-    values = [test.value for column in tree.used for test in tree.asked(column)]
+    values = [test.value for column in tree.used for test in tree.asked[column]]
     imports = "import datetime\n" if kinds & {"date", "datetime", "time", "duration"} else ""
     imports += (
         "from decimal import Decimal\n" if any(isinstance(v, Decimal) for v in values) else ""

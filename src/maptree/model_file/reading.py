@@ -24,6 +24,7 @@ from maptree.files.json_values import (
 from maptree.files.strict_json import parse, read_bytes
 from maptree.model_file import FORMAT, PARAMETERS, VERSION, StoredModel
 from maptree.model_file.labels import read_labels
+from maptree.model_file.path_checks import refuse_impossible_paths
 from maptree.model_file.training import read_training
 from maptree.parameters.budget import Budget, Constraints
 from maptree.parameters.limits import MAX_TOTAL_WEIGHT
@@ -95,6 +96,7 @@ def parse_model(values: Any) -> StoredModel:
         raise ValueError(f"two columns are named {show(twice)}: names must be distinct.")
     rho = _numbers(given["rho"], "rho", MIN_RHO, MAX_RHO, len(classes))
     tree = _read_tree(given["tree"], len(schema.tests), len(classes))
+    refuse_impossible_paths(tree, schema)
     fitted = FittedTree(
         tree=tree,
         schema=schema,

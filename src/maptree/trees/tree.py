@@ -163,7 +163,7 @@ class Tree:
 
         parents = self.parents()
         path_of: dict[int, list[int]] = {}
-        for leaf in np.flatnonzero(self.feature < 0).tolist():
+        for leaf in np.unique(leaves).tolist():
             path = [leaf]
             while path[-1] != 0:
                 path.append(int(parents[path[-1]]))

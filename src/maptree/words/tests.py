@@ -101,7 +101,8 @@ class TestWords:
             about, tests = self.schema.columns[column], self.schema.tests
             whole = [(tests[t], a) for t, a in context[column]]
             remaining = _remaining(about, whole)
-            words = _words(about, [(tests[t], a) for t, a in kept], remaining)
+            # Sorted, so that categories are listed in their order.
+            words = _words(about, [(tests[t], a) for t, a in sorted(kept)], remaining)
             others = []
             if unseen and (remaining or (about.kind == "ordered" and _only_above(whole))):
                 others.append("unknown")
@@ -183,7 +184,7 @@ def _category_words(column: Column, name: str, yes: list[Test], no: list[Test]) 
     without = [_category(test) for test in no if test.asks == "equals"]
     if len(set(without)) == 1:
         return f"{name} != {category_text(without[0])}"
-    listed = [category_text(c) for c in column.categories if c in without]
+    listed = [category_text(c) for c in dict.fromkeys(without)]
     return f"{name} not in {{{', '.join(listed)}}}"
 
 

@@ -1,0 +1,142 @@
+"""Paths of a tree that no search can have found.
+
+A search splits rows by tests whose answers differ among them. So no test on a path has an answer
+that the tests above it determine, which also bounds the depth: a path has each test once at most.
+What describes paths takes time and space with their lengths. A file could make these grow with the
+square of its size, so their sum is limited as well, to what is nearly linear.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from maptree.files.json_values import show
+from maptree.schema.columns import Column, Schema, Test
+from maptree.trees.tree import Tree
+
+# Tests on the paths to all leaves: any shape of a few hundred leaves is allowed, in larger trees
+# paths of this length on average.
+MOST_TESTS = 200_000
+MOST_TESTS_PER_LEAF = 64
+# Characters of the tests on the paths to all leaves, and of the tests of all nodes.
+MOST_TEXT = 1 << 26
+
+
+class _Known(NamedTuple):
+    """What the tests on a path tell about a column."""
+
+    above: int = -1  # the last of the thresholds that were exceeded, by position
+    at_most: int | None = None  # the first of those that were not
+    decided: bool = False  # one category, or missing
+
+    def answers(self, test: Test, position: int) -> bool:
+        """Return whether the answer to another test follows."""
+        if self.decided:
+            return True
+        if test.asks == "missing":
+            return self.at_most is not None
+        return test.asks == "at most" and (
+            position <= self.above or (self.at_most is not None and position >= self.at_most)
+        )
+
+    def after(self, test: Test, position: int, answer: bool) -> _Known:
+        """Return what is known after a test."""
+        if test.asks != "at most":
+            return self._replace(decided=answer)
+        return self._replace(at_most=position) if answer else self._replace(above=position)
+
+
+def refuse_impossible_paths(tree: Tree, schema: Schema) -> None:
+    """Refuse tests whose answers are known, and paths that are too long in total."""
+    feature, left, right = tree.feature.tolist(), tree.left.tolist(), tree.right.tolist()
+    column_of, tests = schema.column_of_test, schema.tests
+    first = _first_tests(schema)
+    on_path: set[int] = set()
+    known: dict[int, _Known] = {}
+    # A test that is left for good, or a node with what its parent's test tells about its column.
+    stack: list[tuple[int, int, _Known]] = [(0, -1, _Known())]
+    while stack:
+        node, column, tells = stack.pop()
+        known[column] = tells
+        if node < 0:
+            on_path.remove(~node)
+            continue
+        number = feature[node]
+        if number < 0:
+            continue
+        column = column_of[number]
+        test, position, before = tests[number], number - first[column], known.get(column, _Known())
+        if number in on_path or before.answers(test, position):
+            raise ValueError(
+                f"tree.feature[{node}] is {number}, a test of {show(schema.columns[column].name)} "
+                "whose answer follows from the tests above it. No search finds such a tree."
+            )
+        on_path.add(number)
+        stack.append((~number, column, before))
+        stack.append((right[node], column, before.after(test, position, True)))
+        stack.append((left[node], column, before.after(test, position, False)))
+    _refuse_long_paths(tree, schema)
+
+
+def _first_tests(schema: Schema) -> list[int]:
+    """Return the number of each column's first test."""
+    first, n_tests = [], 0
+    for column in schema.columns:
+        first.append(n_tests)
+        n_tests += len(column.tests)
+    return first
+
+
+def _refuse_long_paths(tree: Tree, schema: Schema) -> None:
+    leaves = tree.feature < 0
+    n_tests = int(tree.depths[leaves].sum())
+    most = max(MOST_TESTS, MOST_TESTS_PER_LEAF * tree.n_leaves)
+    if n_tests > most:
+        raise ValueError(
+            f"tree: the paths to its {tree.n_leaves:,} leaves have {n_tests:,} tests in total; at "
+            f"most {most:,}."
+        )
+    sizes = _test_sizes(tree, schema)
+    above = [0] * tree.node_count  # characters of the tests above a node
+    in_rules = 0
+    left, right = tree.left.tolist(), tree.right.tolist()
+    for node, number in enumerate(tree.feature.tolist()):  # children follow their parents
+        if number < 0:
+            in_rules += above[node]
+        else:
+            above[left[node]] = above[right[node]] = above[node] + sizes[number][0]
+    in_nodes = sum(sizes[number][1] for number in tree.feature.tolist() if number >= 0)
+    for size, what in ((in_rules, "paths to all leaves"), (in_nodes, "all nodes")):
+        if size > MOST_TEXT:
+            raise ValueError(
+                f"tree: the tests on {what} take {size:,} characters; at most {MOST_TEXT:,}."
+            )
+
+
+def _test_sizes(tree: Tree, schema: Schema) -> dict[int, tuple[int, int]]:
+    """Return the characters of each test that the tree uses, in a rule and in an export.
+
+    Exports list the categories of an ordered column for which a test is true.
+    """
+    lengths = {}
+    categories: dict[int, list[int]] = {}
+    for number in set(tree.feature[tree.feature >= 0].tolist()):
+        column_number = schema.column_of_test[number]
+        column, test = schema.columns[column_number], schema.tests[number]
+        size = len(column.name) + (0 if test.value is None else len(str(test.value)))
+        exported = size
+        if column.kind == "ordered" and test.asks == "at most":
+            if column_number not in categories:
+                categories[column_number] = _total_lengths(column)
+            exported += categories[column_number][int(str(test.value))]
+        lengths[number] = size, exported
+    return lengths
+
+
+def _total_lengths(column: Column) -> list[int]:
+    """Return the characters of the categories up to each position."""
+    totals, total = [], 0
+    for category in column.categories:
+        total += len(str(category)) + 4
+        totals.append(total)
+    return totals
