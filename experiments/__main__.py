@@ -26,7 +26,7 @@ from experiments.families import FAMILIES, cells
 from experiments.progress import Watch
 from experiments.results import select
 from experiments.run import missing, run, summary
-from experiments.store import Store
+from experiments.store import DamagedError, Store
 from experiments.systems import MODULES
 from maptree.datasets import CP4IM_SETS, DatasetNotFoundError, load_cp4im
 
@@ -46,7 +46,11 @@ def main() -> int:
         print(f"Cannot store results in {options.results}: {error}", file=sys.stderr)
         return 1
     with store:
-        status: int = options.command(options, store)
+        try:
+            status: int = options.command(options, store)
+        except DamagedError as error:
+            print(error, file=sys.stderr)
+            return 1
     return status
 
 

@@ -10,6 +10,7 @@ import threading
 import warnings
 from itertools import pairwise
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -216,6 +217,19 @@ def test_verbose_on_a_terminal_writes_over_its_line(monkeypatch):
     assert len(shown) == 1 + 3 + 1
     assert all("gap" in text and len(text.rstrip()) < 80 for text in shown[1:])
     assert sys.stderr.text.count("\n") == 1
+
+
+def test_a_progress_line_that_cannot_be_written_ends_no_fit(monkeypatch):
+    X, y = hard()
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    for fault in (OSError(5, "Input/output error"), ValueError("I/O operation on closed file")):
+        terminal.write = Mock(side_effect=fault)
+        model = MAPTreeClassifier(time_limit=None, max_expansions=5, verbose=1).fit(X, y)
+        assert model.certificate_.expansions == 5
+        assert terminal.write.called
+    monkeypatch.setattr(sys, "stderr", None)
+    MAPTreeClassifier(time_limit=None, max_expansions=5, verbose=1).fit(X, y)
 
 
 def test_progress_tells_the_size_of_the_tree():

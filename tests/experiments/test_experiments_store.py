@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+import signal
 import sqlite3
+import sys
 from dataclasses import asdict, replace
 
 import pytest
 
+import experiments.__main__ as main_module
 from experiments.cells import OUTCOMES, Cell, Row
 from experiments.run import missing, summary
 from experiments.store import Store
@@ -115,3 +118,44 @@ def test_rows_of_another_layout_are_refused(tmp_path):
     file.close()
     with pytest.raises(ValueError, match="layout 99"):
         Store(path)
+
+
+def test_a_commit_is_on_the_disk(store):
+    """FULL: in WAL mode, NORMAL leaves the last commits to the next checkpoint."""
+    assert store._file.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+    assert store._file.execute("PRAGMA synchronous").fetchone()[0] == 2
+
+
+def written(path):
+    with Store(path) as store:
+        for seed in range(200):
+            store.append(Row.of(replace(CELL, seed=seed), "ok", extra={"a": ["b"] * 20}))
+        store._file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("command", ["run", "figures", "report"])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: b"no database at all, but long enough to be one" * 100,
+        lambda content: content[: len(content) // 2],
+        lambda content: content[:4096] + b"\xff" * (len(content) - 4096),
+        lambda content: content.replace(b'{"a": ["b"', b'{"a": ["b\x01'),
+        lambda content: content.replace(b"CREATE TABLE rows", b"CREATE TABLE raws"),
+    ],
+)
+def test_a_damaged_file_gives_a_message(tmp_path, monkeypatch, capsys, damage, command):
+    path = tmp_path / "results.sqlite"
+    path.write_bytes(damage(written(path)))
+    monkeypatch.setattr(sys, "argv", ["experiments", command, "--results", str(tmp_path)])
+    handler = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(main_module, "_sets", lambda asked: ["vote"])
+    monkeypatch.setattr(main_module, "_compute", lambda left, options, store: None)
+    try:
+        assert main_module.main() == 1
+    finally:
+        signal.signal(signal.SIGTERM, handler)
+    told = capsys.readouterr().err
+    assert str(tmp_path) in told
+    assert "Traceback" not in told

@@ -200,13 +200,13 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _keep(self, table: Table, schema: tuple[Column, ...], passthrough: bool) -> None:
-        self.schema_ = schema
-        self.passthrough_ = passthrough
-        self.n_features_in_ = table.n_columns
+        """Set the fitted attributes, all in one step: an interrupt finds the old or the new."""
+        kept = vars(self) | {"schema_": schema, "passthrough_": passthrough}
+        kept["n_features_in_"] = table.n_columns
+        kept.pop("feature_names_in_", None)
         if table.names is not None:
-            self.feature_names_in_ = table.names
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+            kept["feature_names_in_"] = table.names
+        self.__dict__ = kept
 
     def transform(self, X: Any) -> NDArray[np.uint8]:
         """Return the answers to the tests: a 0/1 matrix of shape (rows, tests)."""

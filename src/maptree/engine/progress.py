@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import shutil
 import sys
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from typing import Generic, Self, TextIO, TypeVar
 
 from maptree import _core
+from maptree.engine.interrupts import Noted, raising
 
 # Seconds between lines where the output is not a terminal.
 _LINE_SECONDS = 5.0
@@ -123,31 +125,30 @@ class Monitor(Generic[Now, Seen]):
         callback: Callable[[Seen], object] | None,
         line: ProgressLine | None,
         read: Callable[[Now], Seen],
+        interrupt: Noted,
     ) -> None:
         self._callback = callback
         self._line = line
         self._read = read
+        self._interrupt = interrupt
         self.stopped_by_callback = False
-
-    @property
-    def on_progress(self) -> Self | None:
-        """What to pass to the core: None if nothing shows progress."""
-        return None if self._callback is None and self._line is None else self
 
     def __call__(self, now: Now) -> bool:
         """Report progress; return whether to stop."""
-        try:
-            progress = self._read(now)
-            if self._line is not None:
-                self._line.show(str(progress))
-            if self._callback is not None and self._callback(progress):
-                self.stopped_by_callback = True
+        if self._callback is not None or self._line is not None:
+            try:
+                self.stopped_by_callback = raising(self._report, now)
+            except KeyboardInterrupt:
+                # Ctrl-C that arrives while Python runs has the same effect as in the core: stop,
+                # and keep the results so far.
                 return True
-        except KeyboardInterrupt:
-            # Ctrl-C that arrives while Python runs has the same effect as in the core: stop, and
-            # keep the results so far.
-            return True
-        return False
+        return self.stopped_by_callback or self._interrupt.arrived()
+
+    def _report(self, now: Now) -> bool:
+        progress = self._read(now)
+        if self._line is not None:
+            self._line.show(str(progress))
+        return self._callback is not None and bool(self._callback(progress))
 
 
 class ProgressLine:
@@ -164,7 +165,7 @@ class ProgressLine:
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = sys.stderr if stream is None else stream
-        self._terminal = self._stream.isatty()
+        self._terminal = self._stream is not None and self._stream.isatty()
         self._width = 0
         self._last = time.monotonic()
 
@@ -173,16 +174,19 @@ class ProgressLine:
         if self._terminal:
             # A line that wraps cannot be overwritten; padding erases the rest of a longer line.
             text = text[: shutil.get_terminal_size().columns - 1]
-            self._stream.write("\r" + text.ljust(self._width))
+            self._write("\r" + text.ljust(self._width))
             self._width = len(text)
         elif time.monotonic() - self._last >= _LINE_SECONDS:
-            self._stream.write(text + "\n")
+            self._write(text + "\n")
             self._last = time.monotonic()
-        else:
-            return
-        self._stream.flush()
 
     def close(self, text: str) -> None:
         """Show the last state and end the line."""
-        self._stream.write(("\r" if self._terminal else "") + text.ljust(self._width) + "\n")
-        self._stream.flush()
+        self._write(("\r" if self._terminal else "") + text.ljust(self._width) + "\n")
+
+    def _write(self, text: str) -> None:
+        # A stream that is gone, full or closed is no reason to lose a search.
+        with contextlib.suppress(OSError, ValueError):
+            if self._stream is not None:
+                self._stream.write(text)
+                self._stream.flush()

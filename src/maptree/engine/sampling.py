@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maptree import _core
+from maptree.engine.interrupts import Noted
 from maptree.engine.problem import Problem
 from maptree.engine.progress import Monitor, ProgressLine, SamplerProgress
 from maptree.trees.forest import Trees, WeightedTrees
@@ -40,19 +41,25 @@ def run_sampler(
     callback: Callable[[SamplerProgress], object] | None,
     line: ProgressLine | None,
     started: float,
+    interrupt: Noted,
 ) -> Run[Samples]:
-    """Run one of the core's samplers within what is left of a time limit since ``started``."""
+    """Run one of the core's samplers within what is left of a time limit since ``started``.
+
+    An interrupt ends the sampling; before it, the interrupt is raised.
+    """
     # Identical columns are different tests, so trees that differ in them are different draws.
     dataset = problem.dataset(started + seconds, fold_columns=False)
+    if interrupt.arrived():
+        raise KeyboardInterrupt
     spent = time.perf_counter() - started
     monitor: Monitor[_core.SampleProgress, SamplerProgress] = Monitor(
-        callback, line, lambda now: SamplerProgress.of(now, spent)
+        callback, line, lambda now: SamplerProgress.of(now, spent), interrupt
     )
     samples = sampler(
         dataset,
         problem.core_prior(),
         limits=_core.Limits(seconds=max(0.0, seconds - spent), threads=threads),
-        on_progress=monitor.on_progress,
+        on_progress=monitor,
     )
     trace = np.empty(len(samples.trace), dtype=_TRACE)
     trace["seconds"] = samples.trace[:, 0] + spent

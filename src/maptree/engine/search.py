@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maptree import _core
+from maptree.engine.interrupts import Noted
 from maptree.engine.problem import Problem
 from maptree.engine.progress import Monitor, Progress, ProgressLine, depth_of
 from maptree.parameters.budget import Budget
@@ -39,14 +40,20 @@ def find_tree(
     callback: Callable[[Progress], object] | None,
     line: ProgressLine | None,
     started: float,
+    interrupt: Noted,
 ) -> Outcome:
-    """Search within what is left of a budget since ``started``."""
+    """Search within what is left of a budget since ``started``.
+
+    An interrupt ends the search; before the search it is raised.
+    """
     constraints = budget.constraints
     memory = -1 if budget.memory < 0 else max(0, budget.memory - problem.n_bytes - _OWN)
     dataset = problem.dataset(started + budget.seconds, memory_limit=memory)
+    if interrupt.arrived():
+        raise KeyboardInterrupt
     spent = time.perf_counter() - started
     monitor: Monitor[_core.Progress, Progress] = Monitor(
-        callback, line, lambda now: Progress.of(now, spent, problem.n_bytes)
+        callback, line, lambda now: Progress.of(now, spent, problem.n_bytes), interrupt
     )
     result = _core.search(
         dataset,
@@ -61,7 +68,7 @@ def find_tree(
             memory=memory,
             threads=budget.threads,
         ),
-        monitor.on_progress,
+        monitor,
     )
     seconds = time.perf_counter() - started
     if line is not None:

@@ -161,15 +161,14 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         # The table, which may be a copy, is released here: the next steps need the memory.
         return Reading(problem, classes, encoder, schema, seen)
 
-    def _keep(self, fitted: FittedTree, encoder: BinaryEncoder | None) -> None:
-        """Set the fitted attributes."""
-        self.fitted_ = fitted
-        self.encoder_ = encoder
-        self.n_features_in_ = len(fitted.schema.columns)
+    def _keep(self, fitted: FittedTree, encoder: BinaryEncoder | None, **others: Any) -> None:
+        """Set the fitted attributes, all in one step: an interrupt finds the old or the new."""
+        kept = vars(self) | others | {"fitted_": fitted, "encoder_": encoder}
+        kept["n_features_in_"] = len(fitted.schema.columns)
+        kept.pop("feature_names_in_", None)
         if fitted.schema.named:
-            self.feature_names_in_ = np.array(fitted.schema.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+            kept["feature_names_in_"] = np.array(fitted.schema.names, dtype=object)
+        self.__dict__ = kept
 
     def _warn_of_columns(self, schema: Schema) -> None:
         """Warn about columns that got no tests. To be called directly by ``fit``."""

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from maptree.encoding.encoder import BinaryEncoder
+from maptree.engine.interrupts import Noted, raising
 from maptree.engine.progress import Progress, ProgressLine
 from maptree.engine.search import Outcome, find_tree
 from maptree.estimators.base import InterruptedWarning, Reading, TreeClassifier, importances
@@ -176,18 +177,23 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
         started = time.perf_counter()
         budget = self._read_budget()
         # At most half of the time: the rest is for packing and for the search.
-        reading = self._read(X, y, sample_weight, deadline=started + budget.seconds / 2)
-        outcome = find_tree(
-            reading.problem,
-            budget,
-            self.callback,
-            ProgressLine() if self.verbose else None,
-            started,
-        )
-        self._keep(_fitted(reading, outcome, budget, y), reading.encoder)
+        deadline = started + budget.seconds / 2
+        reading = raising(self._read, X, y, sample_weight, deadline)
+        with Noted() as interrupt:
+            outcome = find_tree(
+                reading.problem,
+                budget,
+                self.callback,
+                ProgressLine() if self.verbose else None,
+                started,
+                interrupt,
+            )
+            self._keep(_fitted(reading, outcome, budget, y), reading.encoder)
+            interrupted = interrupt.arrived()  # perhaps only after the search
         self._warn_of_columns(reading.schema)
         certificate = self.certificate_
-        if certificate.status == "interrupted" and not outcome.stopped_by_callback:
+        ended = certificate.status == "interrupted" and not outcome.stopped_by_callback
+        if interrupted or ended:
             warnings.warn(
                 f"The search was interrupted. The best tree so far was kept. {certificate.bounds}",
                 InterruptedWarning,

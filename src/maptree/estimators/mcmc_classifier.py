@@ -187,11 +187,16 @@ class MCMCTreeClassifier(SampledTreeClassifier[_core.McmcSamples]):
     def _sample_weights(self, samples: _core.McmcSamples) -> NDArray[np.float64]:
         return np.ones(samples.sample.shape)
 
-    def _keep_samples(self, samples: _core.McmcSamples, weighted: WeightedTrees) -> None:
-        self.samples_ = weighted.sample
-        self.log_posteriors_ = samples.log_posteriors
+    def _own_attributes(
+        self, samples: _core.McmcSamples, weighted: WeightedTrees
+    ) -> dict[str, Any]:
         proposed, accepted = samples.proposed.sum(axis=0), samples.accepted.sum(axis=0)
-        self.acceptance_ = {
+        acceptance = {
             move: Acceptance(int(p), int(a), float(a / p) if p else 0.0)
             for move, p, a in zip(MOVES, proposed, accepted, strict=True)
+        }
+        return {
+            "samples_": weighted.sample,
+            "log_posteriors_": samples.log_posteriors,
+            "acceptance_": acceptance,
         }

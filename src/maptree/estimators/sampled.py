@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from maptree.engine.interrupts import Noted, raising
 from maptree.engine.progress import ProgressLine
 from maptree.engine.sampling import Samples, run_sampler, weigh
 from maptree.estimators.base import InterruptedWarning, Reading, TreeClassifier, importances
@@ -49,8 +50,8 @@ class SampledTreeClassifier(TreeClassifier, Generic[Samples]):
         """Return the weight of each sample, up to a factor."""
 
     @abstractmethod
-    def _keep_samples(self, samples: Samples, weighted: WeightedTrees) -> None:
-        """Set the attributes that only this sampler has."""
+    def _own_attributes(self, samples: Samples, weighted: WeightedTrees) -> dict[str, Any]:
+        """Return the fitted attributes that only this sampler has."""
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Draw trees from the posterior.
@@ -77,36 +78,43 @@ class SampledTreeClassifier(TreeClassifier, Generic[Samples]):
         threads = n_threads(self.n_jobs)
         sampler = self._sampler()
         # At most half of the time: the rest is for packing and for sampling.
-        reading = self._read(X, y, sample_weight, deadline=started + seconds / 2)
-        run = run_sampler(
-            reading.problem,
-            sampler(reading, _seed(self.random_state)),
-            seconds,
-            threads,
-            self.callback,
-            ProgressLine() if self.verbose else None,
-            started,
-        )
-        samples = run.samples
-        weighted = weigh(samples, self._sample_weights(samples))
-
-        fitted = FittedTree(
-            tree=run.best,
-            schema=reading.schema,
-            classes=reading.classes,
-            prior=reading.problem.prior,
-            training=TrainingSummary.of(run.best, y, reading.seen),
-            trace=run.trace,
-        )
-        self._keep(fitted, reading.encoder)
-        self._keep_samples(samples, weighted)
-        self.trees_ = weighted.trees
-        self.weights_ = weighted.weights
-        self.tree_log_posteriors_ = weighted.log_posteriors
-        self.log_posterior_ = run.log_posterior
-        self.status_ = "time_limit" if reading.schema.n_unread > 0 else samples.status
+        deadline = started + seconds / 2
+        reading = raising(self._read, X, y, sample_weight, deadline)
+        with Noted() as interrupt:
+            run = run_sampler(
+                reading.problem,
+                sampler(reading, _seed(self.random_state)),
+                seconds,
+                threads,
+                self.callback,
+                ProgressLine() if self.verbose else None,
+                started,
+                interrupt,
+            )
+            samples = run.samples
+            weighted = weigh(samples, self._sample_weights(samples))
+            fitted = FittedTree(
+                tree=run.best,
+                schema=reading.schema,
+                classes=reading.classes,
+                prior=reading.problem.prior,
+                training=TrainingSummary.of(run.best, y, reading.seen),
+                trace=run.trace,
+            )
+            self._keep(
+                fitted,
+                reading.encoder,
+                trees_=weighted.trees,
+                weights_=weighted.weights,
+                tree_log_posteriors_=weighted.log_posteriors,
+                log_posterior_=run.log_posterior,
+                status_="time_limit" if reading.schema.n_unread > 0 else samples.status,
+                **self._own_attributes(samples, weighted),
+            )
+            interrupted = interrupt.arrived()  # perhaps only after the sampling
         self._warn_of_columns(reading.schema)
-        if samples.status == "interrupted" and not run.stopped_by_callback:
+        ended = samples.status == "interrupted" and not run.stopped_by_callback
+        if interrupted or ended:
             warnings.warn(
                 "Sampling was interrupted. The trees drawn so far were kept: "
                 f"{len(self.trees_):,} distinct trees, the best with log posterior "

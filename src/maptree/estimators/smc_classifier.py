@@ -172,10 +172,14 @@ class SMCTreeClassifier(SampledTreeClassifier[_core.SmcSamples]):
         weights: NDArray[np.float64] = np.exp(samples.log_weights - largest)
         return weights
 
-    def _keep_samples(self, samples: _core.SmcSamples, weighted: WeightedTrees) -> None:
-        self.log_evidences_ = samples.log_evidence
-        self.log_evidence_, self.log_evidence_error_ = mean_evidence(samples.log_evidence)
-        self.resamplings_ = samples.resamplings
+    def _own_attributes(self, samples: _core.SmcSamples, weighted: WeightedTrees) -> dict[str, Any]:
+        log_evidence, error = mean_evidence(samples.log_evidence)
+        return {
+            "log_evidences_": samples.log_evidence,
+            "log_evidence_": log_evidence,
+            "log_evidence_error_": error,
+            "resamplings_": samples.resamplings,
+        }
 
 
 def mean_evidence(log_evidences: NDArray[np.float64]) -> tuple[float, float]:
