@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import json
+import sqlite3
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -258,3 +260,68 @@ def test_parameters_in_a_schema_are_checked():
     for name, value in (("dates", "ymd"), ("decimal", None), ("dates", ["dmy"]), ("decimals", ",")):
         with pytest.raises(ValueError, match="parameters"):
             BinaryEncoder.from_dict(values | {"parameters": values["parameters"] | {name: value}})
+
+
+# Exports take numbers, dates and times; text is an error or has no leaf, but never a wrong one
+
+
+@pytest.fixture(scope="module")
+def exported():
+    rng = np.random.default_rng(1)
+    size, days = rng.integers(500, 9000, N), rng.integers(0, 700, N)
+    points = (pd.Timestamp("2020-01-01") + pd.to_timedelta(days, "D")).strftime("%d.%m.%Y")
+    X = pd.DataFrame({"dollars": [f"${x:,}.50" for x in size], "points": points})
+    y = np.where((size > 4000) & (days > 300), "yes", "no")
+    model = MAPTreeClassifier(max_expansions=50).fit(X, y)
+    assert len(model.fitted_.used_columns) == 2
+    typed = pd.DataFrame(
+        {
+            "dollars": X["dollars"].str.strip("$").str.replace(",", "").astype(float),
+            "points": pd.to_datetime(X["points"], format="%d.%m.%Y"),
+        }
+    )
+    assert model.predict(typed).tolist() == model.predict(X).tolist()
+    return model, X, typed
+
+
+def test_python_refuses_text(exported):
+    model, X, typed = exported
+    module: dict[str, object] = {}
+    exec(model.to_python(), module)
+    rows = [{"dollars": d, "points": p.date()} for d, p in typed.itertuples(index=False)]
+    assert [module["predict"](row) for row in rows] == model.predict(X).tolist()
+    for row in X.to_dict("records"):
+        with pytest.raises(TypeError, match="is text: pass a number, a date or a time"):
+            module["predict"](row)
+
+
+def test_databases_give_text_no_leaf_or_refuse_it(exported):
+    model, X, typed = exported
+    typed = typed.assign(points=typed["points"].dt.strftime("%Y-%m-%d"))
+    connection = sqlite3.connect(":memory:")
+    for name, rows in (("typed", typed), ("raw", X)):
+        connection.execute(f"CREATE TABLE {name} (dollars, points)")
+        connection.executemany(f"INSERT INTO {name} VALUES (?, ?)", rows.itertuples(index=False))
+        found = connection.execute(model.to_sql("sqlite", name, keep=[])).fetchall()
+        expected = model.predict(X).tolist() if name == "typed" else [None] * len(X)
+        assert [row[1] for row in found] == expected
+    raw = pa.table({"dollars": ["1.234"] * 3, "points": pa.array([0] * 3, pa.date32())})
+    with duckdb.connect() as connection:
+        connection.register("raw", raw)
+        with pytest.raises(duckdb.BinderException, match="Cannot compare values of type VARCHAR"):
+            connection.execute(model.to_sql("duckdb", "raw", keep=[]))
+
+
+def test_javascript_checks_text(exported):
+    module = exported[0].to_javascript()
+    assert 'atMost(number(row["dollars"]), ' in module
+    assert 'time(iso(row["points"]), false) < ' in module
+    assert "function number(value)" in module
+    assert "function iso(value)" in module
+    plain = MAPTreeClassifier().fit([[1], [2]] * 6, [0, 1] * 6).to_javascript(["x"])
+    assert "number(" not in plain
+
+
+def test_scikit_learn_reads_text(exported):
+    model, X, _ = exported
+    assert model.to_sklearn().predict(X).tolist() == model.predict(X).tolist()
