@@ -1,9 +1,10 @@
-"""Numbers and dates as people write them, on the command line."""
+"""Numbers and dates as people write them, and identifiers, on the command line."""
 
 from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 from command import QUICK, call
@@ -146,3 +147,33 @@ def test_advice_for_numbers_with_commas_is_safe(here, capsys):
     code, said = told(capsys, "predict", "plain.model.json", "new.csv")
     assert code == 1
     assert "Pass --decimal , for decimal commas, or remove them if they separate thousands." in said
+
+
+# Identifiers
+
+
+def patients(n=200):
+    """Rows in the order of their number, with a status that has to do with it."""
+    rng = np.random.default_rng(2)
+    number = np.arange(1, n + 1)
+    status = np.where(rng.random(n) < np.where(number < n // 2, 0.8, 0.2), "n", "y")
+    return number, rng.integers(30, 70, n), rng.integers(1990, 2000, n), status
+
+
+def test_numbers_that_count_the_rows_are_pointed_out(here, capsys):
+    number, age, year, status = patients()
+    shuffled = np.random.default_rng(1).permutation(number)
+    rows = zip(number, 3 * number[::-1], shuffled, age, np.sort(year), status, strict=True)
+    write(here / "pbc.csv", "id;fall;mixed;age;year;y", rows)
+    said, columns = fit(capsys, "pbc.csv")
+    advice = "with the rows, like an identifier: pass --drop"
+    assert f"id: whole numbers that all differ and rise {advice} id if it only numbers them" in said
+    assert f"fall: whole numbers that all differ and fall {advice} fall" in said
+    for other in ("mixed", "age", "year"):
+        assert f"--drop {other}" not in said
+    assert columns["id"].tests  # it stays in the search
+    said, columns = fit(capsys, "pbc.csv", "--drop", "id,fall")
+    assert "like an identifier" not in said
+    assert "id" not in columns
+    document = json.loads(call(capsys, "fit", "pbc.csv", "-t", "y", *QUICK, "--json").out)
+    assert [note.partition(":")[0] for note in document["notes"]] == ["id", "fall"]

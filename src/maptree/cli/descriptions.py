@@ -12,13 +12,14 @@ from maptree.schema.columns import Column
 from maptree.trees.fitted import FittedTree
 from maptree.trees.scores import Scores
 from maptree.words.certificate import certificate_sentences
-from maptree.words.column_report import report, text_in_doubt, text_read
+from maptree.words.column_report import report, row_numbers, text_in_doubt, text_read
 from maptree.words.tree_text import rules
 
 # What notes advise, and the option for it.
 _OPTIONS = {
     "set decimal to a comma": "pass --decimal ,",
     "set dates to dmy or mdy": "pass --dates dmy or --dates mdy",
+    "drop the column": "pass --drop {name}",
 }
 _MOST = 20  # columns in a list
 _WHOLE = 50  # tables of up to this many columns are shown whole
@@ -87,7 +88,7 @@ def _why(column: Column) -> str:
 
 
 def pointed_out(fitted: FittedTree) -> list[tuple[str, str]]:
-    """Return the columns with something to check, and what: how text was read."""
+    """Return the columns with something to check, and what: how text was read, row numbers."""
     return [
         (column.name, _as_options(column, part))
         for column in fitted.schema.columns
@@ -95,6 +96,7 @@ def pointed_out(fitted: FittedTree) -> list[tuple[str, str]]:
         for part in (
             *text_read(column),
             *(part for part in text_in_doubt(column) if part not in text_read(column)),
+            *row_numbers(column),
         )
     ]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any, Self
 
@@ -28,12 +28,15 @@ from maptree.tables.table import Matrix, Table, read_table
 from maptree.tables.weights import read_weights
 from maptree.tables.written_dates import ORDERS
 from maptree.tables.written_numbers import MARKS
-from maptree.words.column_report import report, text_in_doubt
+from maptree.words.column_report import report, row_numbers, text_in_doubt
 from maptree.words.tests import TestWords
 
 
 class IdentifierWarning(UserWarning):
-    """A column got no test because it looks like an identifier: nearly all values differ."""
+    """A column looks like an identifier: nearly all values differ.
+
+    Text then gets no test. Whole numbers that rise or fall with the rows keep theirs.
+    """
 
 
 class AmbiguousTextWarning(UserWarning):
@@ -69,7 +72,8 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     - **Missing values** (NaN, None, NA, NaT, null, masked) get a test of their own, ``age is
       missing``, if there are any. Every other test of their column is false for them.
     - **Identifiers**: text with more than ten different values, and more than one for every two
-      rows, gets no test, and ``fit`` warns about it.
+      rows, gets no test, and ``fit`` warns about it. It also warns about whole numbers that all
+      differ and rise or fall with the rows; these keep their tests.
     - **An all-0/1 table** is used as it is: one test per column, with the column's name, constant
       columns included. It must then be 0/1 in ``transform``, too.
 
@@ -345,7 +349,7 @@ def _as_float(value: Any) -> float:
 
 
 def warn_of_identifiers(schema: Sequence[Column], stacklevel: int = 3) -> None:
-    """Warn about columns that got no test because they look like identifiers."""
+    """Warn about columns that look like identifiers: text, which got no test, and numbers."""
     found = [column for column in schema if column.kind == "identifier"]
     if found:
         listed = "; ".join(f"{column.name!r}: {column.note}" for column in found)
@@ -354,11 +358,21 @@ def warn_of_identifiers(schema: Sequence[Column], stacklevel: int = 3) -> None:
             IdentifierWarning,
             stacklevel=stacklevel,
         )
+    _warn(schema, row_numbers, IdentifierWarning, stacklevel + 1)
 
 
 def warn_of_text(schema: Sequence[Column], stacklevel: int = 3) -> None:
     """Warn about text that could be read in several ways, if it did not end up as an identifier."""
     others = [column for column in schema if column.kind != "identifier"]
-    listed = [f"{column.name!r}: {part}" for column in others for part in text_in_doubt(column)]
+    _warn(others, text_in_doubt, AmbiguousTextWarning, stacklevel + 1)
+
+
+def _warn(
+    schema: Sequence[Column],
+    about: Callable[[Column], list[str]],
+    category: type[Warning],
+    stacklevel: int,
+) -> None:
+    listed = [f"{column.name!r}: {part}" for column in schema for part in about(column)]
     if listed:
-        warnings.warn(f"{'; '.join(listed)}.", AmbiguousTextWarning, stacklevel=stacklevel)
+        warnings.warn(f"{'; '.join(listed)}.", category, stacklevel=stacklevel)

@@ -8,6 +8,7 @@ from textwrap import wrap
 from maptree.schema.columns import Column
 
 # How parts of notes begin that `fit` says at once: they may be about a mistake.
+ROW_NUMBERS = "whole numbers that all differ and"
 _READ = "text such as "
 _NOT_READ = ("dates such as ", "money in several ")
 _IN_DOUBT = ": set decimal to "
@@ -38,6 +39,11 @@ def report(schema: Sequence[Column]) -> str:
             start.rstrip()
         ]
     return "\n".join(lines)
+
+
+def row_numbers(column: Column) -> list[str]:
+    """Return what the note says about whole numbers that may only number the rows."""
+    return [part for part in column.note.split("; ") if part.startswith(ROW_NUMBERS)]
 
 
 def text_in_doubt(column: Column) -> list[str]:
