@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     __version__: str
-    from maptree.encoding.encoder import BinaryEncoder, IdentifierWarning
+    from maptree.encoding.encoder import AmbiguousTextWarning, BinaryEncoder, IdentifierWarning
     from maptree.engine.diagnostics import Diagnostics
     from maptree.engine.progress import Progress, SamplerProgress
     from maptree.estimators.base import InterruptedWarning, TimeLimitWarning
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from maptree.words.posterior_summary import PosteriorSummary
 
 __all__ = [
+    "AmbiguousTextWarning",
     "BinaryEncoder",
     "Certificate",
     "Column",
@@ -65,6 +66,7 @@ __all__ = [
 # The module of each name. Names are imported on first use: scikit-learn and scipy take more than a
 # second, and `maptree --help` needs neither.
 _HOMES = {
+    "AmbiguousTextWarning": "maptree.encoding.encoder",
     "BinaryEncoder": "maptree.encoding.encoder",
     "Certificate": "maptree.trees.certificate",
     "Column": "maptree.schema.columns",

@@ -91,22 +91,6 @@ def test_rows_without_a_target_are_left_out(here, capsys):
     assert load_model("some.model.json").training_.rows == 197
 
 
-def test_decimal_commas_are_pointed_out(here, capsys):
-    rows = "".join(f'"{k},5";{k};"a,{k}";{"ny"[k % 2]}\n' for k in range(40))
-    (here / "commas.csv").write_text("price;whole;text;y\n" + rows)
-    told = call(capsys, "fit", "commas.csv", "-t", "y", *QUICK)
-    assert told.code == 0
-    said = " ".join(told.err.split())
-    assert said.startswith("Note: 'price' seems to have decimal commas, so every number is read as")
-    assert "pass --decimal ," in said
-    told = call(capsys, "fit", "commas.csv", "-t", "y", *QUICK, "--json")
-    assert told.err == ""
-    assert "'price' seems to have decimal commas" in json.loads(told.out)["notes"][0]
-    told = call(capsys, "fit", "commas.csv", "-t", "y", *QUICK, "--decimal", ",")
-    assert told.err == ""
-    assert call(capsys, "fit", "people.csv", "-t", "buys", *QUICK).err == ""
-
-
 def test_a_column_that_counts_the_rows_is_left_out(here, capsys):
     frame = people().sort_values("buys")
     write_text(frame.reset_index(drop=True), here / "indexed.csv", index=True)

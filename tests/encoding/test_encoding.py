@@ -135,7 +135,7 @@ def test_thresholds_against_a_plain_loop(rows, limit):
 
 
 def test_too_many_thresholds_are_thinned_by_quantile():
-    X = np.arange(1700.0).reshape(-1, 1)
+    X = np.random.default_rng(0).permutation(np.arange(1700.0)).reshape(-1, 1)
     thresholds = BinaryEncoder().fit(X).test_thresholds_
     assert np.diff(thresholds, prepend=-0.5, append=1699.5).tolist() == [100.0] * 17
     assert len(BinaryEncoder(max_thresholds=3).fit(X).test_thresholds_) == 3

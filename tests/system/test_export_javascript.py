@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 from control import HANGS
+from maptree import MAPTreeClassifier
 from models import HOSTILE_NAMES, asking, change, number
 
 pytestmark = pytest.mark.system
@@ -108,3 +109,24 @@ def test_times_that_cannot_be_compared_are_refused(mixed, tool, tmp_path, value,
     ran = subprocess.run([tool("node"), "main.mjs"], cwd=tmp_path, capture_output=True, text=True)
     assert ran.returncode != 0
     assert message in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({}, ""),
+        ({"price": "$1,000.50"}, "$1,000.50 is text: pass a number"),
+        ({"day": "31.12.2020"}, "31.12.2020 is not ISO 8601 text"),
+    ],
+)
+def test_text_that_fit_read_is_not_compared_in_silence(tool, tmp_path, change, message):
+    rows = [(f"${k % 40}.50", f"{k % 28 + 1}.{k // 28 + 1}.2020") for k in range(200)]
+    frame = pa.table({"price": [row[0] for row in rows], "day": [row[1] for row in rows]})
+    y = [k % 40 > 20 and k > 90 for k in range(200)]
+    model = MAPTreeClassifier(max_expansions=50).fit(frame, y)
+    assert len(model.fitted_.used_columns) == 2
+    row = json.dumps({"price": 30.5, "day": "2020-07-01"} | change)
+    source = f"{model.to_javascript()}\nconsole.log(predict({row}));\n"
+    (tmp_path / "main.mjs").write_text(source)
+    ran = subprocess.run([tool("node"), "main.mjs"], cwd=tmp_path, capture_output=True, text=True)
+    assert (message in ran.stderr) if message else ran.stdout == "true\n"

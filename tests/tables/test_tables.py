@@ -271,9 +271,40 @@ def test_identifiers_get_no_test_and_a_warning():
 
 
 def test_whole_numbers_that_all_differ_are_pointed_out():
-    encoder = BinaryEncoder().fit(np.arange(100)[:, np.newaxis] * 3 + 7)
+    mixed = np.random.default_rng(0).permutation(100)[:, np.newaxis] * 3 + 7
+    encoder = BinaryEncoder().fit(mixed)
     assert "drop it if it is an identifier" in encoder.schema_[0].note
     assert len(encoder.test_columns_) == 16
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint8", "float32", "Int64", "text"])
+def test_whole_numbers_that_rise_or_fall_with_the_rows_are_warned_of(dtype):
+    numbers = np.arange(1, 101)
+    columns = {"id": numbers, "left": 200 - 2 * numbers, "year": numbers // 2}
+    if dtype == "text":
+        frame = pd.DataFrame(
+            {name: [f"${n:,}" for n in column] for name, column in columns.items()}
+        )
+    else:
+        frame = pd.DataFrame(columns).astype(dtype)
+    frame["half"] = numbers / 2
+    frame["day"] = pd.Timestamp("2020-01-01") + pd.to_timedelta(numbers, "D")
+    for estimator in (BinaryEncoder(), classifier(), sampler(MCMCTreeClassifier)):
+        with pytest.warns(IdentifierWarning) as caught:
+            estimator.fit(frame, numbers > 50)
+        assert caught[0].filename == __file__
+        assert str(caught[0].message) == (
+            "'id': whole numbers that all differ and rise with the rows, like an identifier: drop "
+            "the column if it only numbers them; 'left': whole numbers that all differ and fall "
+            "with the rows, like an identifier: drop the column if it only numbers them."
+        )
+    # Missing values and other orders; few rows may be sorted by chance.
+    frame.loc[7, ["id", "left"]] = None
+    with pytest.warns(IdentifierWarning, match="'id'.*'left'"):
+        encoder = BinaryEncoder().fit(frame)
+    assert all(column.tests for column in encoder.schema_)
+    BinaryEncoder().fit(frame.sample(frac=1, random_state=1))
+    BinaryEncoder().fit(frame[:19])
 
 
 @examples(20)

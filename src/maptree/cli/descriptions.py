@@ -13,10 +13,16 @@ from maptree.trees.fitted import FittedTree
 from maptree.trees.scores import Scores
 from maptree.trees.training import HeldOutScores
 from maptree.words.certificate import certificate_sentences
-from maptree.words.column_report import report
+from maptree.words.column_report import report, row_numbers, text_in_doubt, text_read
 from maptree.words.numbers import probability_text, probability_texts
 from maptree.words.tree_text import rules
 
+# What notes advise, and the option for it.
+_OPTIONS = {
+    "set decimal to a comma": "pass --decimal ,",
+    "set dates to dmy or mdy": "pass --dates dmy or --dates mdy",
+    "drop the column": "pass --drop {name}",
+}
 _MOST = 20  # columns in a list
 _WHOLE = 50  # tables of up to this many columns are shown whole
 _ALIKE = 5  # more columns with the same reason are counted, not listed
@@ -80,8 +86,29 @@ def _why(column: Column) -> str:
     if column.kind == "unread":
         return "not read before the time limit; raise --time-limit"
     if column.note:
-        return column.note
+        return _as_options(column, column.note)
     return "one value in all rows" if column.kind == "constant" else f"{column.kind}, no test"
+
+
+def pointed_out(fitted: FittedTree) -> list[tuple[str, str]]:
+    """Return the columns with something to check, and what: how text was read, row numbers."""
+    return [
+        (column.name, _as_options(column, part))
+        for column in fitted.schema.columns
+        if column.tests
+        for part in (
+            *text_read(column),
+            *(part for part in text_in_doubt(column) if part not in text_read(column)),
+            *row_numbers(column),
+        )
+    ]
+
+
+def _as_options(column: Column, note: str) -> str:
+    """Return a note in terms of command-line options."""
+    for advice, option in _OPTIONS.items():
+        note = note.replace(advice, option.format(name=shown(column.name)))
+    return note
 
 
 def reasons(columns: Sequence[tuple[str, str]]) -> list[str]:

@@ -44,7 +44,7 @@ class Source:
     name: str  # for messages
     table: pa.Table
     format: str
-    decimal: str = "."
+    decimal: str | None = None
 
     @property
     def columns(self) -> list[str]:

@@ -15,16 +15,16 @@ from maptree.cli.descriptions import (
     certificate_text,
     left_out,
     model_document,
+    pointed_out,
     reasons,
     scores_document,
     scores_text,
 )
 from maptree.cli.files import Source
-from maptree.cli.mistakes import INTERRUPTED, USAGE, Refusal, listed, refuse_unknown, split_names
-from maptree.cli.screen import Panel, emit, heading, note, say, shown
+from maptree.cli.mistakes import INTERRUPTED, USAGE, Refusal, refuse_unknown, split_names
+from maptree.cli.screen import Panel, emit, heading, say, shown
 from maptree.cli.settings import Plan, refuse_number_of_rho, refuse_place
 from maptree.cli.target import Target, read_target
-from maptree.cli.text_columns import has_commas
 from maptree.model_file import StoredModel
 from maptree.model_file.writing import write_model
 from maptree.trees.fitted import FittedTree
@@ -47,11 +47,8 @@ def run_fit(plan: Plan, read: Callable[[], Source]) -> int:
         fit_on, test_on = _split(target.labels, held.test_fraction, held.seed)
     if held.cv is not None and held.cv > len(fit_on):
         raise Refusal(f"--cv {held.cv}: there are only {len(fit_on):,} rows. Pass fewer folds.")
-    commas = _with_commas(source, table)
     if not plan.as_json:
         _say_what_was_read(source, target)
-        if commas:
-            note(f"Note: {commas}")
     model = _fit(plan, table, target, fit_on, "Searching for the most probable tree")
     model = replace(model, fitted=model.fitted.with_training(target=target.name))
     interrupted = was_interrupted(model.fitted)
@@ -69,8 +66,7 @@ def run_fit(plan: Plan, read: Callable[[], Source]) -> int:
             model = replace(model, fitted=scored)
             write_model(model, plan.model_path)
     if plan.as_json:
-        document = _document(plan, model.fitted, source, target, set_aside, scores, method)
-        emit(document | {"notes": [commas] if commas else []})
+        emit(_document(plan, model.fitted, source, target, set_aside, scores, method))
     else:
         _say_end(plan, scores, method, interrupted)
     return INTERRUPTED if interrupted else 0
@@ -104,24 +100,6 @@ def _prepare(plan: Plan, source: Source) -> tuple[Target, pa.Table, list[tuple[s
     return target, table, set_aside
 
 
-def _with_commas(source: Source, table: pa.Table) -> str:
-    """Return a note on text columns that hold numbers with decimal commas; empty if none do."""
-    if source.format not in ("csv", "tsv") or source.decimal == ",":
-        return ""
-    names = [
-        name
-        for name, column in zip(table.column_names, table.columns, strict=True)
-        if pa.types.is_string(column.type) and has_commas(column)
-    ]
-    if not names:
-        return ""
-    return (
-        f"{listed(names)} {'seems' if len(names) == 1 else 'seem'} to have decimal commas, so "
-        "every number is read as a category: pass --decimal , (or remove the commas if they "
-        "separate thousands)."
-    )
-
-
 def _counts_rows(column: Any) -> bool:
     if not pa.types.is_integer(column.type) or column.null_count or len(column) < 2:
         return False
@@ -140,8 +118,23 @@ def _fit(plan: Plan, table: pa.Table, target: Target, rows: Rows, title: str) ->
     y = pa.array(labels) if labels.dtype.kind == "O" else labels
     with warnings.catch_warnings(), Panel(title, plan.parameters["time_limit"]) as panel:
         warnings.simplefilter("ignore")  # the printed report has the same information
-        model = MAPTreeClassifier(**plan.parameters, callback=panel.update).fit(X, y)
+        encoder = _encoder(plan, table)
+        model = MAPTreeClassifier(**plan.parameters, encoder=encoder, callback=panel.update)
+        model.fit(X, y)
     return stored(model)
+
+
+def _encoder(plan: Plan, table: pa.Table) -> Any:
+    """Return the encoder: the usual one, unless an option says how to read text."""
+    from maptree.encoding.encoder import BinaryEncoder
+
+    reading = plan.reading
+    asked = reading.dates is not None or reading.decimal is not None
+    types = [field.type for field in table.schema]
+    text = any(pa.types.is_string(kind) or pa.types.is_large_string(kind) for kind in types)
+    if not asked or not text:
+        return "auto"
+    return BinaryEncoder(dates=reading.dates, decimal=reading.decimal)
 
 
 def was_interrupted(fitted: FittedTree) -> bool:
@@ -172,7 +165,8 @@ def _measure(
 def _probabilities(fitted: FittedTree, X: pa.Table) -> NDArray[np.float64]:
     from maptree.encoding.answering import read_answers
 
-    leaves = read_answers(fitted.schema, X).leaves(fitted.tree)
+    # Text that only held-out rows have may not be readable like that of the others.
+    leaves = read_answers(fitted.schema, X, strict=False).leaves(fitted.tree)
     return fitted.probabilities.take(leaves, axis=0)
 
 
@@ -234,6 +228,11 @@ def _say_model(fitted: FittedTree, set_aside: list[tuple[str, str]]) -> None:
         heading("Columns left out")
         for line in reasons(without):
             say(f"  {line}", indent="    ")
+    notes = pointed_out(fitted)
+    if notes:
+        heading("Notes on columns")
+        for line in reasons(notes):
+            say(f"  {line}", indent="    ")
     heading("The tree")
     say(indented(fitted), indent="    ")
     say(size_sentence(fitted))
@@ -272,6 +271,7 @@ def _document(
         "rows_without_target": target.n_unlabelled,
         "left_out": [{"name": n, "reason": why} for n, why in [*set_aside, *left_out(fitted)]],
         "held_out": held_out,
+        "notes": [f"{name}: {what}" for name, what in pointed_out(fitted)],
         "model_file": plan.model_path,
         "model": model_document(fitted),
     }

@@ -36,7 +36,7 @@ class Dialect:
     delimiter: str | None = None
     encoding: str | None = None
     missing: tuple[str, ...] = MISSING
-    decimal: str = "."
+    decimal: str | None = None
 
 
 def find_encoding(content: bytes) -> str:

@@ -42,7 +42,21 @@ Encoding = Annotated[
     ),
 ]
 Decimal = Annotated[
-    str, typer.Option(metavar="CHAR", help="Decimal mark in numbers: . or ,", rich_help_panel=_FILE)
+    str | None,
+    typer.Option(
+        metavar="CHAR",
+        help="Decimal mark in numbers, . or , where a column does not show it: 4,321 is 4321, and "
+        "4.321 with --decimal ,",
+        rich_help_panel=_FILE,
+    ),
+]
+Dates = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ORDER",
+        help="dmy or mdy: how to read dates such as 01/02/2020, where a column does not show it.",
+        rich_help_panel=_FILE,
+    ),
 ]
 Missing = Annotated[
     list[str] | None,
@@ -82,7 +96,7 @@ def read_data(
     delimiter: str | None,
     encoding: str | None,
     missing: list[str] | None,
-    decimal: str,
+    decimal: str | None,
 ) -> Source:
     """Read the table that the options describe."""
     dialect = read_dialect(delimiter, encoding, missing, decimal)
@@ -92,10 +106,10 @@ def read_data(
 
 
 def read_dialect(
-    delimiter: str | None, encoding: str | None, missing: list[str] | None, decimal: str
+    delimiter: str | None, encoding: str | None, missing: list[str] | None, decimal: str | None
 ) -> Dialect:
     """Return how a text file is written, as far as the options specify it."""
-    if decimal not in (".", ","):
+    if decimal not in (".", ",", None):
         raise Refusal(f"--decimal {decimal} is unknown: pass . or ,", USAGE)
     if delimiter is not None:
         delimiter = {"\\t": "\t", "tab": "\t"}.get(delimiter, delimiter)

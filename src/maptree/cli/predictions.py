@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from maptree.cli.files import EXTENSIONS, Source, extension_fault
 from maptree.cli.mistakes import USAGE, Refusal, refuse_unknown, split_names
-from maptree.cli.rows import rows_for
+from maptree.cli.rows import answers_for
 from maptree.cli.screen import emit
 from maptree.files.whole_file import whole_file
 from maptree.trees.fitted import FittedTree
@@ -40,15 +40,13 @@ class Wanted:
 
 def predictions(fitted: FittedTree, source: Source, wanted: Wanted) -> pa.Table:
     """Return one row for each row of a table."""
-    from maptree.encoding.answering import read_answers
-
     if not 0 < wanted.level < 1:
         raise Refusal(
             f"--level {wanted.level:g}: pass a number above 0 and below 1, such as 0.95.", USAGE
         )
     keep = split_names(wanted.keep, source.columns)
     refuse_unknown(keep, source.columns, source.name)
-    answers = read_answers(fitted.schema, rows_for(fitted, source))
+    answers = answers_for(fitted, source)
     # A prediction depends only on the row's leaf, so it is computed once per leaf.
     nodes, position = np.unique(answers.leaves(fitted.tree), return_inverse=True)
     made = _of_leaves(fitted, nodes, wanted).take(pa.array(position))

@@ -19,6 +19,24 @@ if TYPE_CHECKING:
     from maptree.encoding.answering import Answers
 
 
+def answers_for(fitted: FittedTree, source: Source) -> Answers:
+    """Return the answers of a file's rows; refuse text that is not written as in ``fit``."""
+    from maptree.encoding.answering import read_answers
+    from maptree.tables.writing import UnreadableTextError, called
+
+    schema = fitted.schema
+    if source.decimal is not None:  # this file is written in another way
+        schema = schema.with_decimal(source.decimal)
+    try:
+        return read_answers(schema, rows_for(fitted, source))
+    except UnreadableTextError as error:
+        raise Refusal(
+            f"{error.where[:1].upper()}{error.where[1:]} has {error.text!r} in row "
+            f"{error.row + 1:,}, but the model was fitted on {called(error.writing)}. Fix the "
+            "value; if it is missing, leave the cell empty or pass its word with --missing."
+        ) from None
+
+
 def rows_for(fitted: FittedTree, source: Source) -> Any:
     """Return a table with all columns of the fitted one, to predict on.
 
@@ -74,8 +92,6 @@ class LabelledRows:
 
 def labelled_rows(fitted: FittedTree, source: Source, target: str | None) -> LabelledRows:
     """Find the columns of a fitted tree and its target in a file."""
-    from maptree.encoding.answering import read_answers
-
     name = target or fitted.training.target
     if name is None:
         raise Refusal("The model does not say what it predicts: pass --target.", USAGE)
@@ -87,7 +103,7 @@ def labelled_rows(fitted: FittedTree, source: Source, target: str | None) -> Lab
             f"{source.name}: no row of {name!r} has a class that the model knows "
             f"({', '.join(fitted.labels[:12])}). Pass the right --target."
         )
-    answers = read_answers(fitted.schema, rows_for(fitted, source))
+    answers = answers_for(fitted, source)
     leaves = answers.leaves(fitted.tree)[rows]
     overlap = _overlap(fitted, source, answers, rows, codes[rows])
     return LabelledRows(name, leaves, codes[rows], len(codes) - len(rows), overlap)

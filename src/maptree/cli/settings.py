@@ -120,6 +120,18 @@ class HoldingOut:
 
 
 @dataclass(frozen=True)
+class TextReading:
+    """What decides where text can be read in two ways; None: nothing does."""
+
+    dates: str | None
+    decimal: str | None
+
+    def __post_init__(self) -> None:
+        if self.dates not in ("dmy", "mdy", None):
+            raise Refusal(f"--dates {self.dates} is unknown: pass dmy or mdy.", USAGE)
+
+
+@dataclass(frozen=True)
 class Plan:
     """What the user asked for."""
 
@@ -130,6 +142,7 @@ class Plan:
     positive: str | None
     holding_out: HoldingOut
     parameters: dict[str, Any]
+    reading: TextReading
     as_json: bool
 
     @property

@@ -1,7 +1,8 @@
-"""The types of text columns: numbers, booleans, dates, times, or text.
+"""The types of text columns: plain numbers, booleans, dates and times as in ISO 8601, or text.
 
 A column has a type if all its values have that type. 01234 is not a number: postcodes and
-identifiers with leading zeros stay text.
+identifiers with leading zeros stay text. What else people write for numbers and dates is read in
+``tables/writing.py``, for every kind of table.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ _WHOLE = r"^[+-]?(0|[1-9][0-9]*)$"
 NUMBER = r"^[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$|^[+-]?(?i:inf|infinity)$"
 _ANY_NUMBER = NUMBER.replace("(0|[1-9][0-9]*)", "[0-9]+")
 _WHOLE_OR_INFINITE = r"^[+-]?([0-9]+|(?i:inf|infinity))$"
+# Where the comma is the decimal mark: 1.234 and 1.234,5.
+_WITH_GROUPS = r"^[+-]?(0|[1-9][0-9]*|[1-9][0-9]{0,2}(\.[0-9]{3})+)(,[0-9]+)?$"
 _BOOLEAN = r"^(?i:true|false)$"
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _TIME = r"^[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?$"
@@ -109,7 +112,7 @@ _KINDS: dict[str, tuple[tuple[tuple[str, Convert | None], ...], str]] = {
 }
 
 
-def infer(column: Any, decimal: str = ".", only_times: bool = False) -> Any:
+def infer(column: Any, decimal: str | None = None, only_times: bool = False) -> Any:
     """Infer the type of a text column and convert it; ``only_times`` for formats with numbers.
 
     >>> infer(pa.chunked_array([["1", None, "25"]])).type, infer(pa.chunked_array([["01"]])).type
@@ -118,6 +121,8 @@ def infer(column: Any, decimal: str = ".", only_times: bool = False) -> Any:
     if column.null_count == len(column):
         return pa.chunked_array([pa.nulls(len(column))])
     read = _with_points(column, decimal)
+    if decimal == "," and _has(column, ".") and _all(column, _WITH_GROUPS):
+        return column  # read later, with points between thousands
     for form, convert in _TIMES if only_times else (*_NUMBERS, *_TIMES):
         if _all(read, form):
             try:
@@ -127,8 +132,10 @@ def infer(column: Any, decimal: str = ".", only_times: bool = False) -> Any:
     return column
 
 
-def as_fitted(column: Any, about: Column, decimal: str = ".") -> Any:
+def as_fitted(column: Any, about: Column, decimal: str | None = None) -> Any:
     """Convert a text column to the type it had when a model was fitted."""
+    if about.writing is not None:
+        return column  # which the model reads
     if not about.tests or column.null_count == len(column):
         return pa.chunked_array([pa.nulls(len(column))]) if not about.tests else column
     kind = about.kind
@@ -146,7 +153,9 @@ def as_fitted(column: Any, about: Column, decimal: str = ".") -> Any:
                 return convert(read) if convert is not None else _any_number(read, about)
             except pa.ArrowInvalid:
                 break
-    commas = " Pass --decimal , for decimal commas." if has_commas(column) else ""
+    commas = ""
+    if kind in ("number", "boolean") and _has_commas(column):
+        commas = " Pass --decimal , for decimal commas, or remove them if they separate thousands."
     row = _first_other(read, [form for form, _ in forms])
     raise Refusal(
         f"Column {about.name!r} has {column[row].as_py()!r} in row {row + 1:,}, but the model was "
@@ -155,15 +164,17 @@ def as_fitted(column: Any, about: Column, decimal: str = ".") -> Any:
     )
 
 
-def has_commas(column: Any) -> bool:
+def _has_commas(column: Any) -> bool:
     """Return whether every value of a text column is a number, with a comma in some.
 
-    >>> has_commas(pa.chunked_array([["1,5", "2"]])), has_commas(pa.chunked_array([["1", "2"]]))
+    >>> _has_commas(pa.chunked_array([["1,5", "2"]])), _has_commas(pa.chunked_array([["1", "2"]]))
     (True, False)
     """
-    return _all(column, r"^[+-]?[0-9]+(,[0-9]+)?$") and bool(
-        pc.any(pc.match_substring(column, ",")).as_py()
-    )
+    return _all(column, r"^[+-]?[0-9]+(,[0-9]+)*$") and _has(column, ",")
+
+
+def _has(column: Any, mark: str) -> bool:
+    return bool(pc.any(pc.match_substring(column, mark)).as_py())
 
 
 def _all(column: Any, form: str) -> bool:
@@ -179,8 +190,8 @@ def _first_other(column: Any, forms: list[str]) -> int:
     return int(pc.index(pc.is_valid(column), True).as_py())
 
 
-def _with_points(column: Any, decimal: str) -> Any:
-    if decimal == ".":
+def _with_points(column: Any, decimal: str | None) -> Any:
+    if decimal != ",":
         return column
     commas = pc.match_substring_regex(column, r"^[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?$")
     return pc.if_else(commas, pc.replace_substring(column, decimal, "."), column)

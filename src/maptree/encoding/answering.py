@@ -19,6 +19,8 @@ from maptree.tables.exact import exactly, floor_to
 from maptree.tables.row_hashes import RowHashes
 from maptree.tables.table import Matrix, Table, read_table
 from maptree.tables.values import Categories, Values
+from maptree.tables.writing import UnreadableTextError, read_as_written
+from maptree.tables.written_dates import CLOCK, ISO, DateWriting
 from maptree.trees.fitted import FittedTree
 from maptree.trees.seen_rows import Overlap
 from maptree.trees.tree import Tree
@@ -47,6 +49,7 @@ _KIND_WORDS = {
     "time": "times of day",
     "duration": "durations",
 }
+_ISO = {"date": DateWriting(ISO), "datetime": DateWriting(ISO), "time": DateWriting(CLOCK)}
 # For each fitted kind, the kinds of values that its tests apply to.
 _ACCEPTED = {
     "number": {"number", "boolean"},
@@ -267,14 +270,16 @@ def add_column(hashes: RowHashes, number: int, column: Column, values: Values) -
 class Answers:
     """The answers of a table's rows to the tests of a schema.
 
-    The table is checked at once; a column is read when a test first needs it.
+    The table is checked at once; a column is read when a test first needs it. Unless ``strict``,
+    text that is not written like the fitted column counts as missing.
     """
 
-    def __init__(self, schema: Schema, table: Table) -> None:
+    def __init__(self, schema: Schema, table: Table, strict: bool = True) -> None:
         self.n_rows = table.n_rows
         self._schema = schema
         self._table = table
-        self._read = check_table(schema, table)
+        self._strict = strict
+        self._read = check_table(schema, table, strict)
         ends = accumulate(len(column.tests) for column in schema.columns)
         self._first = [
             end - len(column.tests) for end, column in zip(ends, schema.columns, strict=True)
@@ -326,7 +331,8 @@ class Answers:
             return hashes
         for j, column in enumerate(self._schema.columns):
             if column.tests:
-                add_column(hashes, j, column, table.read(j))
+                values = _read_column(self._schema, table, j, self._strict)
+                add_column(hashes, j, column, values)
         return hashes
 
     def _column_of(self, test: int) -> tuple[PreparedColumn, int]:
@@ -338,11 +344,30 @@ class Answers:
 
     def column(self, j: int) -> PreparedColumn:
         """Read a column and return it ready for its tests."""
-        values = self._read.pop(j) if j in self._read else self._table.read(j)
+        values = self._read.pop(j, None)
+        if values is None:
+            values = _read_column(self._schema, self._table, j, self._strict)
         return prepare(self._schema.columns[j], values, self._table.label(j))
 
 
-def check_table(schema: Schema, table: Table) -> dict[int, Values]:
+def _read_column(schema: Schema, table: Table, j: int, strict: bool) -> Values:
+    """Read a column, text in the way in which it was read when fitted.
+
+    Dates and times that were not text when fitted may be text as in ISO 8601.
+    """
+    column, values, where = schema.columns[j], table.read(j), table.label(j)
+    writing = column.writing or _ISO.get(column.kind)
+    if writing is None or values.kind not in ("category", "ordered"):
+        return values
+    try:
+        return read_as_written(values, writing, column.zone is not None, where, strict)
+    except UnreadableTextError:
+        if column.writing is not None:
+            raise
+        return values  # which is refused for its kind
+
+
+def check_table(schema: Schema, table: Table, strict: bool = True) -> dict[int, Values]:
     """Refuse columns that the tests do not apply to; return those that had to be read."""
     if not schema.takes_missing:
         refuse_not_binary(table, NOT_BINARY)
@@ -351,7 +376,7 @@ def check_table(schema: Schema, table: Table) -> dict[int, Values]:
     for j, column in enumerate(schema.columns):
         # For most columns the type is enough to know that they fit, so they need not be read.
         if column.tests and table.kind(j) not in accepted_kinds(column):
-            read[j] = table.read(j)
+            read[j] = _read_column(schema, table, j, strict)
             check_kind(column, read[j], table.label(j))
     if schema.binary:
         refuse_not_binary(table, _NOT_AS_FITTED, missing=True)
@@ -366,9 +391,9 @@ def training_overlap(fitted: FittedTree, hashes: RowHashes, codes: NDArray[np.in
     return training.seen.overlap(hashes, codes, training.rows)
 
 
-def read_answers(schema: Schema, X: Any) -> Answers:
+def read_answers(schema: Schema, X: Any, strict: bool = True) -> Answers:
     """Read a table without an estimator, and return the answers of its rows."""
-    return Answers(schema, read_table(FittedColumns(schema), X, reset=False))
+    return Answers(schema, read_table(FittedColumns(schema), X, reset=False), strict)
 
 
 class FittedColumns(BaseEstimator):  # type: ignore[misc]

@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 
 from maptree.encoding.answering import add_column, prepare
 from maptree.encoding.thresholds import ChosenThresholds, choose_thresholds
-from maptree.schema.columns import Column
+from maptree.schema.columns import Column, EncoderParameters
 from maptree.tables.binary import is_binary
 from maptree.tables.clock import is_zone
 from maptree.tables.labels import Codes
 from maptree.tables.row_hashes import RowHashes
 from maptree.tables.table import Table
 from maptree.tables.values import Category, Values
+from maptree.tables.writing import OutOfTimeError, Reading, read_text
 from maptree.words.values import category_text
 
 # Text is taken for an identifier if it has more distinct values than this, and more than one for
@@ -35,20 +36,17 @@ class Rows:
     codes: Codes | None = None
     weights: NDArray[np.int64] | None = None
 
+    @property
+    def counted(self) -> NDArray[np.bool_] | None:
+        """The rows that count; None: all of them."""
+        return None if self.weights is None or self.weights.all() else self.weights > 0
+
     def keep(self, mask: NDArray[np.bool_] | None) -> Rows:
         """Return some of the rows; None: all of them."""
         if mask is None:
             return self
         codes = None if self.codes is None else self.codes[mask]
         return Rows(codes, None if self.weights is None else self.weights[mask])
-
-
-@dataclass(frozen=True)
-class MaxTests:
-    """The largest number of tests per column: thresholds, and categories."""
-
-    thresholds: int
-    categories: int
 
 
 class TablePass:
@@ -58,13 +56,13 @@ class TablePass:
         self,
         table: Table,
         rows: Rows,
-        limits: MaxTests,
+        parameters: EncoderParameters,
         pack: bool,
         hashes: RowHashes | None = None,
     ) -> None:
         self.table = table
         self.rows = rows
-        self.limits = limits
+        self.parameters = parameters
         self.pack = pack
         self.hashes = hashes  # of the rows
         self.columns: list[Column] = []
@@ -82,8 +80,7 @@ class TablePass:
             name = column_name(self.table, j)
             if j > 0 and time.perf_counter() > deadline:
                 self._leave_binary()
-                note = "not read before the time limit: no test"
-                self.columns.append(Column(name, "unread", "", note=note))
+                self._leave_unread(name)
                 continue
             values = self.table.read(j)
             if self.binary and not is_binary(values):
@@ -91,8 +88,24 @@ class TablePass:
             if self.binary:
                 column = binary_column(name, values)
             else:
-                column = choose_column(name, values, self.rows, self.limits)
+                try:
+                    reading = self._read_text(values, deadline if j > 0 else np.inf)
+                except OutOfTimeError:
+                    self._leave_unread(name)
+                    continue
+                values = reading.values
+                column = choose_column(name, values, self.rows, self.parameters)
+                column = with_reading(column, reading)
             self._append(column, values, self.table.label(j))
+
+    def _read_text(self, values: Values, deadline: float) -> Reading:
+        if not values.text:
+            return Reading(values)
+        return read_text(values, self.rows.counted, self.parameters.text, deadline)
+
+    def _leave_unread(self, name: str) -> None:
+        note = "not read before the time limit: no test"
+        self.columns.append(Column(name, "unread", "", note=note))
 
     def _append(self, column: Column, values: Values, where: str) -> None:
         self.columns.append(column)
@@ -110,7 +123,7 @@ class TablePass:
         self.binary = False
         for j, column in enumerate(self.columns):
             values = self.table.read(j)
-            self.columns[j] = choose_column(column.name, values, self.rows, self.limits)
+            self.columns[j] = choose_column(column.name, values, self.rows, self.parameters)
             if self.columns[j].tests:
                 continue
             if self.pack:
@@ -143,15 +156,15 @@ def binary_column(name: str, values: Values) -> Column:
 # Columns of any other table
 
 
-def choose_column(name: str, values: Values, rows: Rows, limits: MaxTests) -> Column:
+def choose_column(name: str, values: Values, rows: Rows, parameters: EncoderParameters) -> Column:
     """Choose the tests of a column.
 
     >>> values = Values("number", "int64", np.array([30, 45, 46]))
     >>> rows = Rows(np.array([0, 0, 1], np.uint8))
-    >>> choose_column("age", values, rows, MaxTests(16, 32)).thresholds
+    >>> choose_column("age", values, rows, EncoderParameters()).thresholds
     (45.5,)
     """
-    counted = None if rows.weights is None or rows.weights.all() else rows.weights > 0
+    counted = rows.counted
     present = values.present(counted)
     n_counted = len(values) if counted is None else int(np.count_nonzero(counted))
     n_present = len(values) if present is None else int(np.count_nonzero(present))
@@ -163,14 +176,22 @@ def choose_column(name: str, values: Values, rows: Rows, limits: MaxTests) -> Co
     column = replace(column, has_missing=n_present < n_counted)
     values, rows = values.keep(present), rows.keep(present)
     if values.kind == "category":
-        chosen = choose_categories(values, rows.weights, limits.categories)
+        chosen = choose_categories(values, rows.weights, parameters.max_categories)
         return _with_categories(column, chosen)
     if values.kind == "boolean":
         if values.data.all() or not values.data.any():
             return _constant(column, str(bool(values.data[0])))
         return replace(column, categories=(False, True))
-    thresholds = choose_thresholds(values, rows.codes, rows.weights, limits.thresholds)
+    thresholds = choose_thresholds(values, rows.codes, rows.weights, parameters.max_thresholds)
     return _with_thresholds(column, thresholds)
+
+
+def with_reading(column: Column, reading: Reading) -> Column:
+    """Return a column with how its text was read."""
+    note = "; ".join(filter(None, (reading.note, column.note)))
+    # A constant needs no reading: it has no test, or one for missing values.
+    tested = any(test.asks != "missing" for test in column.tests)
+    return replace(column, note=note, writing=reading.writing if tested else None)
 
 
 def _with_categories(column: Column, chosen: ChosenCategories) -> Column:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any, Self
 
@@ -14,9 +14,9 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from maptree import _core
 from maptree.encoding.answering import Answers
-from maptree.encoding.choosing import MaxTests, Rows, TablePass, binary_schema
-from maptree.parameters.numbers import whole_number
-from maptree.schema.columns import Column, EncoderLimits, Schema
+from maptree.encoding.choosing import Rows, TablePass, binary_schema
+from maptree.parameters.numbers import bad_value, whole_number
+from maptree.schema.columns import Column, EncoderParameters, Schema
 from maptree.schema.schema_json import read_schema, write_schema
 from maptree.tables.binary import (
     add_binary_table,
@@ -28,12 +28,21 @@ from maptree.tables.labels import Codes, read_labels
 from maptree.tables.row_hashes import RowHashes
 from maptree.tables.table import Matrix, Table, read_table
 from maptree.tables.weights import read_weights
-from maptree.words.column_report import report
+from maptree.tables.written_dates import ORDERS
+from maptree.tables.written_numbers import MARKS
+from maptree.words.column_report import report, row_numbers, text_in_doubt
 from maptree.words.tests import TestWords
 
 
 class IdentifierWarning(UserWarning):
-    """A column got no test because it looks like an identifier: nearly all values differ."""
+    """A column looks like an identifier: nearly all values differ.
+
+    Text then gets no test. Whole numbers that rise or fall with the rows keep theirs.
+    """
+
+
+class AmbiguousTextWarning(UserWarning):
+    """Text could be read in several ways: the decimal mark, day and month, or the currency."""
 
 
 class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -52,6 +61,12 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
       an equal share is a group of its own, and the rest is divided equally.
     - **Dates, times, durations** are treated as numbers, ``joined <= 2021-03-04``. A column of
       datetimes that are all at midnight is treated as dates and compared by day.
+    - **Text that is written like numbers or dates** is read as such: ``4,321``, ``1.234,50 EUR``,
+      ``12 %`` (which is 12), ``31.12.2020``, ``Jan 01, 2020``, ``2:30 PM``, and dates as in ISO
+      8601; but plain numbers as text stay categories. All values must agree, and there must be one
+      way to read them; ``report()`` says what was read. If only the decimal mark is in doubt, it is
+      the point, so ``4,321`` is 4321, and ``fit`` warns about it. If day and month cannot be told
+      apart, the column stays text, and ``fit`` warns about that.
     - **Ordered categories** are treated as numbers, too: ``size <= medium``.
     - **Text and other categories** become ``colour = red``: one test per category, or for the
       ``max_categories`` most frequent if there are more.
@@ -59,7 +74,8 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     - **Missing values** (NaN, None, NA, NaT, null, masked) get a test of their own, ``age is
       missing``, if there are any. Every other test of their column is false for them.
     - **Identifiers**: text with more than ten different values, and more than one for every two
-      rows, gets no test, and ``fit`` warns about it.
+      rows, gets no test, and ``fit`` warns about it. It also warns about whole numbers that all
+      differ and rise or fall with the rows; these keep their tests.
     - **An all-0/1 table** is used as it is: one test per column, with the column's name, constant
       columns included. It must then be 0/1 in ``transform``, too.
 
@@ -75,6 +91,11 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         The largest number of thresholds per column.
     max_categories : int, default=32
         The largest number of tests for categories per column.
+    dates : "dmy", "mdy" or None, default=None
+        Whether dates such as ``01/02/2020`` have the day or the month first, where the values of a
+        column do not show it.
+    decimal : "." or ",", default=None
+        The decimal mark of numbers in text. By default each column shows it.
 
     Attributes
     ----------
@@ -110,9 +131,17 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     passthrough_: bool
     n_features_in_: int
 
-    def __init__(self, max_thresholds: int = 16, max_categories: int = 32) -> None:
+    def __init__(
+        self,
+        max_thresholds: int = 16,
+        max_categories: int = 32,
+        dates: str | None = None,
+        decimal: str | None = None,
+    ) -> None:
         self.max_thresholds = max_thresholds
         self.max_categories = max_categories
+        self.dates = dates
+        self.decimal = decimal
 
     @property
     def test_columns_(self) -> NDArray[np.int32]:
@@ -153,17 +182,18 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         codes = None if y is None else read_labels(y, table.n_rows)[1]
         self.fit_table(table, codes, read_weights(sample_weight, table.n_rows))
         warn_of_identifiers(self.schema_)
+        warn_of_text(self.schema_)
         return self
 
     def fit_table(
         self, table: Table, codes: Codes | None, weights: NDArray[np.int64] | None
     ) -> Self:
         """Choose the tests for a table that was validated already."""
-        limits = self._limits()
+        parameters = self._parameters()
         if isinstance(table, Matrix) and is_binary_matrix(table):
             self._keep(table, binary_schema(table), passthrough=True)
             return self
-        chosen = TablePass(table, Rows(codes, weights), limits, pack=False)
+        chosen = TablePass(table, Rows(codes, weights), parameters, pack=False)
         chosen.run()
         self._keep(table, chosen.schema, chosen.binary)
         return self
@@ -181,22 +211,29 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Columns not read before ``deadline`` (in ``time.perf_counter`` seconds) get no test. Columns
         with a test are added to ``hashes``, of the rows.
         """
-        limits = self._limits()
+        parameters = self._parameters()
         packed = table.pack() if isinstance(table, Matrix) else None
         if packed is not None:
             self._keep(table, binary_schema(table), passthrough=True)
             if hashes is not None:
                 add_binary_table(hashes, table)
             return packed
-        chosen = TablePass(table, Rows(codes, weights), limits, pack=True, hashes=hashes)
+        chosen = TablePass(table, Rows(codes, weights), parameters, pack=True, hashes=hashes)
         chosen.run(deadline)
         self._keep(table, chosen.schema, chosen.binary)
         return pack_columns(table.n_rows, chosen.packed)
 
-    def _limits(self) -> MaxTests:
-        return MaxTests(
+    def _parameters(self) -> EncoderParameters:
+        for name, known in (("dates", ORDERS), ("decimal", MARKS)):
+            value = getattr(self, name)
+            if value is not None and value not in known:
+                remedy = f"pass {' or '.join(map(repr, known))}, or None"
+                raise bad_value(name, value, "is unknown", remedy)
+        return EncoderParameters(
             whole_number("max_thresholds", self.max_thresholds, least=1),
             whole_number("max_categories", self.max_categories, least=1),
+            self.dates,
+            self.decimal,
         )
 
     def _keep(self, table: Table, schema: tuple[Column, ...], passthrough: bool) -> None:
@@ -248,9 +285,8 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def schema(self) -> Schema:
         """Return the columns and tests as one value."""
-        limits = EncoderLimits(int(self.max_thresholds), int(self.max_categories))
         named = hasattr(self, "feature_names_in_")
-        return Schema(self.schema_, named, self.passthrough_, limits)
+        return Schema(self.schema_, named, self.passthrough_, self._parameters())
 
     @classmethod
     def of_schema(cls, schema: Schema) -> Self:
@@ -319,7 +355,7 @@ def _as_float(value: Any) -> float:
 
 
 def warn_of_identifiers(schema: Sequence[Column], stacklevel: int = 3) -> None:
-    """Warn about columns that got no test because they look like identifiers."""
+    """Warn about columns that look like identifiers: text, which got no test, and numbers."""
     found = [column for column in schema if column.kind == "identifier"]
     if found:
         listed = "; ".join(f"{column.name!r}: {column.note}" for column in found)
@@ -328,3 +364,21 @@ def warn_of_identifiers(schema: Sequence[Column], stacklevel: int = 3) -> None:
             IdentifierWarning,
             stacklevel=stacklevel,
         )
+    _warn(schema, row_numbers, IdentifierWarning, stacklevel + 1)
+
+
+def warn_of_text(schema: Sequence[Column], stacklevel: int = 3) -> None:
+    """Warn about text that could be read in several ways, if it did not end up as an identifier."""
+    others = [column for column in schema if column.kind != "identifier"]
+    _warn(others, text_in_doubt, AmbiguousTextWarning, stacklevel + 1)
+
+
+def _warn(
+    schema: Sequence[Column],
+    about: Callable[[Column], list[str]],
+    category: type[Warning],
+    stacklevel: int,
+) -> None:
+    listed = [f"{column.name!r}: {part}" for column in schema for part in about(column)]
+    if listed:
+        warnings.warn(f"{'; '.join(listed)}.", category, stacklevel=stacklevel)

@@ -22,6 +22,7 @@ from maptree.schema.columns import Column, Threshold
 from maptree.tables.clock import DAY, SECOND, zone_offset
 from maptree.tables.labels import Codes
 from maptree.tables.values import Category, Values
+from maptree.words.column_report import ROW_NUMBERS
 from maptree.words.values import threshold_text
 
 # Every whole number up to this one is exact as a float.
@@ -109,12 +110,32 @@ def _note(values: Values, gaps: Gaps, weights: NDArray[np.int64] | None) -> str:
         notes.append(f"{len(gaps.low):,} of {gaps.n_useful:,} thresholds, by quantile")
     if (
         values.kind == "number"
-        and values.data.dtype.kind in "iu"
+        and values.data.dtype.kind in "iuf"
         and weights is None
         and gaps.n_values == len(values) >= _FEW_NUMBERS
+        and values.per_unit == 1
     ):
-        notes.append("all values differ: drop it if it is an identifier")
+        course = _course(values.data)
+        if course:
+            notes.append(
+                f"{ROW_NUMBERS} {course} with the rows, like an identifier: drop the column if it "
+                "only numbers them"
+            )
+        elif values.data.dtype.kind in "iu":
+            notes.append("all values differ: drop it if it is an identifier")
     return "; ".join(notes)
+
+
+def _course(numbers: NDArray[Any]) -> str:
+    """Return whether whole numbers that all differ rise or fall with the rows.
+
+    >>> _course(np.array([3, 4, 7])), _course(np.array([3.0, 1.0])), _course(np.array([3, 4, 1]))
+    ('rise', 'fall', '')
+    """
+    if numbers.dtype.kind == "f" and (numbers != np.floor(numbers)).any():
+        return ""
+    rises = numbers[1:] > numbers[:-1]
+    return "rise" if rises.all() else "" if rises.any() else "fall"
 
 
 # Choosing gaps

@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from maptree.encoding.answering import Answers
-from maptree.encoding.encoder import BinaryEncoder, warn_of_identifiers
+from maptree.encoding.encoder import BinaryEncoder, warn_of_identifiers, warn_of_text
 from maptree.engine.problem import Problem
 from maptree.parameters.numbers import bad_type, bad_value, whole_number
 from maptree.parameters.prior import read_alpha, read_beta, read_prior
@@ -171,8 +171,9 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.__dict__ = kept
 
     def _warn_of_columns(self, schema: Schema) -> None:
-        """Warn about columns that got no tests. To be called directly by ``fit``."""
+        """Warn about columns without tests or in doubt. To be called directly by ``fit``."""
         warn_of_identifiers(schema.columns, stacklevel=4)
+        warn_of_text(schema.columns, stacklevel=4)
         if schema.n_unread > 0:
             warnings.warn(
                 f"Choosing thresholds used half of time_limit={self.time_limit}, so the last "

@@ -12,6 +12,7 @@ from maptree.estimators.map_classifier import MAPTreeClassifier
 from maptree.model_file import PARAMETERS, StoredModel
 from maptree.model_file.reading import read_model
 from maptree.model_file.writing import write_model
+from maptree.schema.schema_json import without_none
 
 
 def save_model(classifier: MAPTreeClassifier, path: str | PathLike[str]) -> None:
@@ -46,13 +47,13 @@ def save_model(classifier: MAPTreeClassifier, path: str | PathLike[str]) -> None
 def stored(classifier: MAPTreeClassifier) -> StoredModel:
     """Return the part of a fitted classifier that a file holds."""
     given = classifier.get_params(deep=False)
-    parameters = {name: _limits(given[name]) for name in PARAMETERS}
+    parameters = {name: _plain(given[name]) for name in PARAMETERS}
     return StoredModel(classifier.fitted_, parameters)
 
 
-def _limits(value: Any) -> Any:
+def _plain(value: Any) -> Any:
     """Return the parameters of an encoder; other values unchanged."""
-    return value.get_params() if isinstance(value, BinaryEncoder) else value
+    return without_none(value.get_params()) if isinstance(value, BinaryEncoder) else value
 
 
 def load_model(path: str | PathLike[str]) -> MAPTreeClassifier:

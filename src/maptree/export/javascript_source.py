@@ -31,6 +31,23 @@ function time(value, zoned) {
 """
 
 
+# Text that was read as a number or a date when the tree was fitted, but is not read here.
+_NUMBER_FUNCTION = """
+function number(value) {
+  if (typeof value === "string") throw new TypeError(`${value} is text: pass a number.`);
+  return value;
+}
+"""
+_ISO_FUNCTION = """
+function iso(value) {
+  if (typeof value === "string" && !/^(\\d{4}-\\d\\d-\\d\\d|\\d\\d:\\d\\d)/.test(value)) {
+    throw new TypeError(`${value} is not ISO 8601 text.`);
+  }
+  return value;
+}
+"""
+
+
 def write_javascript(fitted: FittedTree) -> str:
     """Return an ES module with functions for the leaf, class and probabilities of a row."""
     tree = PlainTree.of(fitted)
@@ -43,6 +60,11 @@ def write_javascript(fitted: FittedTree) -> str:
     best = ", ".join(f"{leaf.number}: {leaf.prediction}" for leaf in tree.leaves)
     labels = ", ".join(js_value(label) for label in tree.labels)
     times = any(tree.columns[c].kind in ("date", "datetime", "time") for c in tree.used)
+    checks = "".join(
+        function
+        for call, function in (("number(", _NUMBER_FUNCTION), ("iso(", _ISO_FUNCTION))
+        if call in rules
+    )
     return f"""\
 // A decision tree as a standalone ES module. A row is an object with a property for every column.
 export const labels = [{labels}];
@@ -61,7 +83,7 @@ function isMissing(value) {{
 function atMost(value, bound) {{
   return !isMissing(value) && value <= bound;
 }}
-{_TIME_FUNCTION if times else ""}
+{_TIME_FUNCTION if times else ""}{checks}
 // The number of the leaf's node in the tree. The first true condition decides.
 export function leaf(row) {{
 {rules}
@@ -94,6 +116,8 @@ def _rule(tree: PlainTree, rule: Rule) -> str:
 
 def _condition(column: Column, test: Test) -> str:
     x, value = f"row[{js_text(column.name)}]", test.value
+    if column.writing is not None:
+        x = f"{'number' if column.kind in ('number', 'boolean') else 'iso'}({x})"
     if test.asks == "missing":
         return f"isMissing({x})"
     if column.kind == "boolean":  # true, 1 and 1n are equal to 1, but so is "1"

@@ -45,9 +45,18 @@ def _moment(value):
         return datetime.datetime.combine(value, datetime.time())
     return value
 '''
+_TYPED_FUNCTION = '''
+
+def _typed(value):
+    """Refuse text: it was read as a number, a date or a time when the tree was fitted."""
+    if isinstance(value, str):
+        raise TypeError(f"{value!r} is text: pass a number, a date or a time.")
+    return value
+'''
 # The later functions use the first.
 _FUNCTIONS = {
     "_missing(": _MISSING_FUNCTION,
+    "_typed(": _TYPED_FUNCTION,
     "_at_most(": _AT_MOST_FUNCTION,
     "_below(": _BELOW_FUNCTION,
     "_day(": _DAY_FUNCTION,
@@ -112,6 +121,8 @@ def _rule(tree: PlainTree, rule: Rule) -> str:
 
 def _condition(column: Column, test: Test) -> str:
     x, value = f"row[{column.name!a}]", test.value
+    if column.writing is not None:
+        x = f"_typed({x})"
     if test.asks == "missing":
         return f"_missing({x})"
     if column.kind == "boolean":

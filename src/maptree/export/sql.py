@@ -31,7 +31,7 @@ def write_sql(
     of_leaf = [f"{leaves}.{name}" for name in outputs[:first_real]]
     of_leaf += [sql.as_real(leaves, name) for name in outputs[first_real:]]
     selected = ",\n  ".join(([kept] if kept else []) + of_leaf)
-    cases = "\n".join(_case(tree, rule, sql) for rule in decision_list(tree))
+    cases = "\n".join([*_unread(tree, sql), *(_case(tree, r, sql) for r in decision_list(tree))])
     if len(tree.nodes) == 1:
         cases = "    WHEN 1 = 1 THEN 0"
     return (
@@ -74,6 +74,13 @@ def _case(tree: PlainTree, rule: Rule, sql: Ansi) -> str:
         else:
             conditions.append(sql.not_true(condition))
     return f"    WHEN {' AND '.join(conditions)} THEN {rule.leaf}"
+
+
+def _unread(tree: PlainTree, sql: Ansi) -> list[str]:
+    """Return cases without a leaf: text that was read in ``fit``, but is not read here."""
+    written = [tree.columns[j] for j in tree.used if tree.columns[j].writing is not None]
+    found = [sql.is_unread(column) for column in written]
+    return [f"    WHEN {condition} THEN NULL" for condition in found if condition is not None]
 
 
 def _leaf_rows(tree: PlainTree, sql: Ansi) -> str:

@@ -110,6 +110,13 @@ class Ansi:
         """Write that a condition is false or NULL."""
         return f"({condition}) IS NOT TRUE"
 
+    def is_unread(self, column: Column) -> str | None:
+        """Write the test for text where numbers, dates or times are needed; None: it is an error.
+
+        This is for columns of text that was read when the tree was fitted.
+        """
+        return None
+
     def missing(self, column: Column, x: str) -> str:
         """Write the test for missing values."""
         return f"{x} IS NULL"
@@ -242,6 +249,14 @@ class SQLite(Ansi):
     title = "SQLite"
     folds_case = True
     boolean_is_number = True
+
+    def is_unread(self, column: Column) -> str | None:
+        """Write the test for text that SQLite would compare in silence."""
+        x = f"data.{self.name(column.name)}"
+        if column.kind in ("number", "boolean"):
+            return f"typeof({x}) = 'text'"
+        day = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*"
+        return f"{x} NOT GLOB '{'[0-9][0-9]:[0-9][0-9]*' if column.kind == 'time' else day}'"
 
     def boolean(self, value: bool) -> str:
         """Write 1 or 0: TRUE is no keyword, but names a column of that name if there is one."""

@@ -7,12 +7,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 
-def fields(value: object, where: str, names: Sequence[str]) -> dict[str, Any]:
-    """Return an object that has exactly these fields."""
+def fields(
+    value: object, where: str, names: Sequence[str], optional: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Return an object that has exactly these fields, and possibly the optional ones."""
     if not isinstance(value, dict):
         raise ValueError(f"{where} is {show(value)}: it must have the fields {', '.join(names)}.")
     missing = [name for name in names if name not in value]
-    unknown = [str(name) for name in value if name not in names]
+    unknown = [str(name) for name in value if name not in (*names, *optional)]
     if missing or unknown:
         what = (
             f"is missing {', '.join(missing)}" if missing else f"has unknown {', '.join(unknown)}"

@@ -31,7 +31,7 @@ from maptree.parameters.limits import MAX_TOTAL_WEIGHT
 from maptree.parameters.numbers import whole_number
 from maptree.parameters.prior import MAX_RHO, MIN_RHO, Prior, read_alpha, read_beta, read_rho
 from maptree.schema.columns import Schema
-from maptree.schema.schema_json import read_schema
+from maptree.schema.schema_json import read_encoder_parameters, read_schema
 from maptree.trees.certificate import STATUSES, Certificate
 from maptree.trees.fitted import TRACE, FittedTree
 from maptree.trees.tree import Tree, TreeError
@@ -126,9 +126,7 @@ def _read_parameters(value: object, n_classes: int) -> tuple[dict[str, Any], Con
     """Return the parameters of a classifier; all are values that ``fit`` accepts."""
     given = dict(fields(value, "parameters", PARAMETERS))
     if isinstance(given["encoder"], dict):
-        most = fields(given["encoder"], "parameters.encoder", ("max_thresholds", "max_categories"))
-        for name, limit in most.items():
-            whole(limit, f"parameters.encoder.{name}", 1, _COUNT)
+        read_encoder_parameters(given["encoder"], "parameters.encoder")
     elif given["encoder"] not in ("auto", None):
         raise ValueError(
             f'parameters.encoder is {show(given["encoder"])}: it must be "auto", null or the '

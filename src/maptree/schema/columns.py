@@ -9,6 +9,8 @@ from functools import cached_property
 from typing import Literal
 
 from maptree.tables.values import Category
+from maptree.tables.writing import TextOptions, Writing
+from maptree.tables.written_numbers import NumberWriting
 
 Threshold = int | float | Decimal
 Asks = Literal["at most", "equals", "missing"]
@@ -74,6 +76,8 @@ class Column:
         Time zone of a datetime column.
     note : str
         How the column was handled and why, unless that is obvious.
+    writing : NumberWriting, DateWriting or None
+        How the values are written, if the column was text that is read as numbers, dates or times.
     """
 
     name: str
@@ -85,6 +89,7 @@ class Column:
     zone: str | None = None
     note: str = ""
     others: tuple[Category, ...] | None = None
+    writing: Writing | None = None
 
     @cached_property
     def tests(self) -> tuple[Test, ...]:
@@ -114,11 +119,18 @@ class Column:
 
 
 @dataclass(frozen=True)
-class EncoderLimits:
-    """How many tests an encoder makes of a column, at most."""
+class EncoderParameters:
+    """How many tests an encoder makes of a column, at most, and how it reads text."""
 
     max_thresholds: int = 16
     max_categories: int = 32
+    dates: str | None = None
+    decimal: str | None = None
+
+    @property
+    def text(self) -> TextOptions:
+        """What decides how text is read."""
+        return TextOptions(self.dates, self.decimal)
 
 
 @dataclass(frozen=True)
@@ -133,7 +145,7 @@ class Schema:
         Whether the table had names. Tables without names are matched by position.
     binary : bool
         Whether the table was all 0/1; later tables must be, too.
-    encoder : EncoderLimits or None
+    encoder : EncoderParameters or None
         The parameters of the encoder that chose the tests; None for a 0/1 matrix that was used
         without one.
     """
@@ -141,7 +153,7 @@ class Schema:
     columns: tuple[Column, ...]
     named: bool = True
     binary: bool = False
-    encoder: EncoderLimits | None = EncoderLimits()
+    encoder: EncoderParameters | None = EncoderParameters()
 
     @property
     def takes_missing(self) -> bool:
@@ -178,6 +190,16 @@ class Schema:
     def n_unread(self) -> int:
         """Number of columns that a time limit left without tests."""
         return sum(column.kind == "unread" for column in self.columns)
+
+    def with_decimal(self, decimal: str) -> Schema:
+        """Return the same schema for text with another decimal mark."""
+        columns = (
+            replace(column, writing=replace(column.writing, decimal=decimal))
+            if isinstance(column.writing, NumberWriting)
+            else column
+            for column in self.columns
+        )
+        return replace(self, columns=tuple(columns))
 
     def renamed(self, names: Sequence[str]) -> Schema:
         """Return the same schema with other names.

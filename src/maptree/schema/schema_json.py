@@ -3,7 +3,8 @@
 Thresholds of numbers are JSON numbers; infinities are the strings "inf" and "-inf", decimal numbers
 ``{"decimal": "0.125"}``. Thresholds of dates and times are ISO 8601 text, in UTC if there is a time
 zone; thresholds of ordered columns are positions among the categories. Categories are strings,
-numbers or booleans.
+numbers or booleans. What later versions added is left out where it says nothing: how a text column
+is written, how an encoder reads text.
 """
 
 from __future__ import annotations
@@ -15,9 +16,15 @@ from decimal import Decimal, InvalidOperation
 from itertools import pairwise
 from typing import Any
 
-from maptree.files.json_values import boolean, fields, items, show, text
-from maptree.parameters.numbers import whole_number
-from maptree.schema.columns import KINDS, THRESHOLDS, Column, EncoderLimits, Schema, Threshold
+from maptree.files.json_values import boolean, fields, items, show, text, whole
+from maptree.schema.columns import (
+    KINDS,
+    THRESHOLDS,
+    Column,
+    EncoderParameters,
+    Schema,
+    Threshold,
+)
 from maptree.tables.clock import (
     DAY,
     date_text,
@@ -31,11 +38,16 @@ from maptree.tables.clock import (
     time_text,
 )
 from maptree.tables.values import Category
+from maptree.tables.writing import Writing
+from maptree.tables.written_dates import CLOCK, FORMS, ORDERS, DateWriting
+from maptree.tables.written_numbers import MARKS, NumberWriting, is_unit
 
 # Comparisons are exact, so a decimal such as 1e999999999 would fill the memory with digits.
 _MOST_DIGITS = 10_000
+_COUNT = 2**62
 
-_FIELDS = ("name", "kind", "dtype", "thresholds", "categories", "missing", "zone", "note", "others")
+_FIELDS = ("name", "kind", "dtype", "thresholds", "categories", "missing", "zone", "note")
+_READING = {"dates": ORDERS, "decimal": MARKS}  # parameters of an encoder, and their values
 
 
 def write_schema(schema: Schema) -> dict[str, Any]:
@@ -45,18 +57,18 @@ def write_schema(schema: Schema) -> dict[str, Any]:
         "columns": [_write_column(column) for column in schema.columns],
         "passthrough": schema.binary,
         "named": schema.named,
-        "parameters": dict(sorted(asdict(schema.encoder).items())),
+        "parameters": dict(sorted(without_none(asdict(schema.encoder)).items())),
     }
 
 
 def read_schema(values: object) -> Schema:
     """Read and check what ``write_schema`` wrote; a ValueError says what is wrong, and where."""
-    whole = fields(values, "encoder", ("columns", "passthrough", "named", "parameters"))
-    columns = items(whole["columns"], "columns")
+    given = fields(values, "encoder", ("columns", "passthrough", "named", "parameters"))
+    columns = items(given["columns"], "columns")
     if not columns:
         raise ValueError("columns is empty: there must be at least one column.")
     read = tuple(_read_column(value, f"columns[{j}]") for j, value in enumerate(columns))
-    binary = boolean(whole["passthrough"], "passthrough")
+    binary = boolean(given["passthrough"], "passthrough")
     if binary:
         for j, column in enumerate(read):
             if column.kind != "boolean" or column.has_missing:
@@ -64,17 +76,38 @@ def read_schema(values: object) -> Schema:
                     f"columns[{j}] is of kind {column.kind!r}, but passthrough is true: columns "
                     "of a 0/1 table must be boolean without missing values."
                 )
-    limits = fields(whole["parameters"], "parameters", ("max_thresholds", "max_categories"))
-    try:
-        parameters = {name: whole_number(name, value, least=1) for name, value in limits.items()}
-    except TypeError as error:
-        raise ValueError(str(error)) from None
-    named = boolean(whole["named"], "named")
-    return Schema(read, named, binary, EncoderLimits(**parameters))
+    parameters = read_encoder_parameters(given["parameters"], "parameters")
+    named = boolean(given["named"], "named")
+    return Schema(read, named, binary, parameters)
+
+
+def without_none(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters of an encoder as they are written: those that say something."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def read_encoder_parameters(values: object, where: str) -> EncoderParameters:
+    """Read and check the parameters of an encoder."""
+    given = fields(values, where, ("max_thresholds", "max_categories"), tuple(_READING))
+    read: dict[str, Any] = {}
+    for name, value in given.items():
+        if name not in _READING:
+            read[name] = whole(value, f"{where}.{name}", 1, _COUNT)
+        elif value in _READING[name]:
+            read[name] = value
+        else:
+            one_of = " or ".join(_READING[name])
+            raise ValueError(f"{where}.{name} is {show(value)}: it must be {one_of}.")
+    return EncoderParameters(**read)
 
 
 def _write_column(column: Column) -> dict[str, Any]:
     write = _WRITE.get(column.kind, int)
+    more: dict[str, Any] = {}
+    if column.others is not None:
+        more["others"] = [_write_category(category) for category in column.others]
+    if column.writing is not None:
+        more["writing"] = asdict(column.writing)
     return {
         "name": column.name,
         "kind": column.kind,
@@ -84,14 +117,12 @@ def _write_column(column: Column) -> dict[str, Any]:
         "missing": column.has_missing,
         "zone": column.zone,
         "note": column.note,
-        "others": None if column.others is None else [_write_category(c) for c in column.others],
+        **more,
     }
 
 
 def _read_column(values: object, where: str) -> Column:
-    if isinstance(values, dict):
-        values = {"others": None} | values  # earlier versions did not have it
-    given = fields(values, where, _FIELDS)
+    given = fields(values, where, _FIELDS, ("others", "writing"))
     kind = text(given["kind"], f"{where}.kind")
     if kind not in KINDS:
         raise ValueError(f"{where}.kind is {kind!r}: it must be one of {', '.join(KINDS)}.")
@@ -114,7 +145,8 @@ def _read_column(values: object, where: str) -> Column:
         has_missing=boolean(given["missing"], f"{where}.missing"),
         zone=zone,
         note=text(given["note"], f"{where}.note"),
-        others=_read_others(given["others"], f"{where}.others"),
+        others=_read_others(given.get("others"), f"{where}.others"),
+        writing=_read_writing(given["writing"], f"{where}.writing") if "writing" in given else None,
     )
     _check_column(column, where)
     return column
@@ -151,6 +183,32 @@ def _check_column(column: Column, where: str) -> None:
                 )
     if kind == "time" and not all(0 <= t < DAY for t in column.thresholds):
         raise ValueError(f"{where}.thresholds has a time outside the day.")
+    if column.writing is not None and kind not in _written_kinds(column.writing):
+        raise ValueError(f"{where}.writing is not how a {kind} column is written.")
+
+
+# How a text column is written
+
+
+def _read_writing(values: object, where: str) -> Writing:
+    if isinstance(values, dict) and "form" in values:
+        form = text(fields(values, where, ("form",))["form"], f"{where}.form")
+        if form not in FORMS:
+            raise ValueError(f"{where}.form is {show(form)}: it must be one of {', '.join(FORMS)}.")
+        return DateWriting(form)
+    given = fields(values, where, ("decimal", "unit", "unit_first"))
+    decimal, unit = text(given["decimal"], f"{where}.decimal"), text(given["unit"], f"{where}.unit")
+    if decimal not in MARKS:
+        raise ValueError(f"{where}.decimal is {show(decimal)}: it must be a point or a comma.")
+    if not is_unit(unit):
+        raise ValueError(f"{where}.unit is {show(unit)}: it must be a currency, % or empty.")
+    return NumberWriting(decimal, unit, boolean(given["unit_first"], f"{where}.unit_first"))
+
+
+def _written_kinds(writing: Writing) -> tuple[str, ...]:
+    if isinstance(writing, NumberWriting):
+        return "number", "boolean"
+    return ("time",) if writing.form == CLOCK else ("date", "datetime")
 
 
 # Thresholds

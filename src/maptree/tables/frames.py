@@ -5,6 +5,7 @@ Imported only when something other than an array or a list is passed.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -117,7 +118,7 @@ def read_series(series: nw.Series[Any], where: str) -> Values:
     if dtype in (nw.Categorical, nw.Enum):
         return _read_categories(series, name)
     if dtype == nw.String:
-        return _read_text(series, name)
+        return replace(_read_text(series, name), text=True)
     if dtype == nw.Time:
         return _read_clock(series, name, missing)
     if dtype == nw.Decimal and _has_arrow():

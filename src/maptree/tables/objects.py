@@ -166,7 +166,7 @@ def _text(
     data = np.full(len(missing), -1, dtype=np.int32)
     data[present] = np.fromiter(map(position.__getitem__, objects), np.int32, len(objects))
     categories = Categories.of([str(text) for text in position])
-    return Values("category", dtype, data, none_if_empty(missing), categories=categories)
+    return Values("category", dtype, data, none_if_empty(missing), categories=categories, text=True)
 
 
 # Conversions return the array, how much of it is one unit, and the time zone.

@@ -85,7 +85,10 @@ class ParquetTable(Table):
         values = read_series(series, self.label(column))
         del series
         pyarrow.default_memory_pool().release_unused()  # otherwise it keeps a few columns' worth
-        return replace(values, dtype=str(self._schema.field(name).type))
+        # Text is read as a dictionary, too.
+        kind = self._schema.field(name).type
+        text = pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind)
+        return replace(values, dtype=str(kind), text=text and values.kind == "category")
 
     def kind(self, column: int) -> str | None:
         import narwhals.stable.v2 as nw

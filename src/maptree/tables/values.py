@@ -88,6 +88,8 @@ class Values:
         Of a category or an ordered column.
     zone : str or None
         Time zone of a datetime.
+    text : bool
+        Whether these are categories only because the table has text, and did not declare them.
     """
 
     kind: str
@@ -97,6 +99,7 @@ class Values:
     per_unit: Fraction = Fraction(1)
     categories: Categories = field(default_factory=lambda: Categories.of(()))
     zone: str | None = None
+    text: bool = False
 
     def __len__(self) -> int:
         return len(self.data)

@@ -7,6 +7,12 @@ from textwrap import wrap
 
 from maptree.schema.columns import Column
 
+# How parts of notes begin that `fit` says at once: they may be about a mistake.
+ROW_NUMBERS = "whole numbers that all differ and"
+_READ = "text such as "
+_NOT_READ = ("dates such as ", "money in several ")
+_IN_DOUBT = ": set decimal to "
+
 _WIDTH = 79
 _NAME = 24  # longer names are shortened
 
@@ -33,6 +39,22 @@ def report(schema: Sequence[Column]) -> str:
             start.rstrip()
         ]
     return "\n".join(lines)
+
+
+def row_numbers(column: Column) -> list[str]:
+    """Return what the note says about whole numbers that may only number the rows."""
+    return [part for part in column.note.split("; ") if part.startswith(ROW_NUMBERS)]
+
+
+def text_in_doubt(column: Column) -> list[str]:
+    """Return what the note says about text that could be read in several ways."""
+    parts = column.note.split("; ")
+    return [part for part in parts if part.startswith(_NOT_READ) or _IN_DOUBT in part]
+
+
+def text_read(column: Column) -> list[str]:
+    """Return what the note says about text that was read as numbers, dates or times."""
+    return [part for part in column.note.split("; ") if part.startswith(_READ)]
 
 
 def _short(name: str) -> str:

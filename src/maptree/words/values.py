@@ -10,6 +10,7 @@ from typing import Any
 from maptree.schema.columns import Column, Threshold
 from maptree.tables.clock import date_text, datetime_text, duration_text, time_text
 from maptree.tables.values import Category
+from maptree.tables.written_numbers import NumberWriting
 
 # Text that could be mistaken for part of the rule around it, or that is invisible, is quoted.
 _PLAIN = re.compile(r'[^\s",{}()]+(?: [^\s",{}()]+)*')
@@ -62,6 +63,8 @@ def threshold_text(column: Column, threshold: Threshold) -> str:
 
     >>> threshold_text(Column("joined", "date", "date32[day]"), 18690)
     '2021-03-04'
+    >>> threshold_text(Column("price", "number", "str", writing=NumberWriting(",", "EUR")), 12.5)
+    '12.5 EUR'
     """
     texts: dict[str, Any] = {
         "date": date_text,
@@ -71,7 +74,7 @@ def threshold_text(column: Column, threshold: Threshold) -> str:
         "ordered": lambda t: category_text(column.categories[t]),
     }
     text: str = texts.get(column.kind, number_text)(threshold)
-    return text
+    return column.writing.shown(text) if isinstance(column.writing, NumberWriting) else text
 
 
 def count(n: int, one: str, many: str | None = None) -> str:

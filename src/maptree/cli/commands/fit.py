@@ -136,7 +136,8 @@ def fit(
     format: options.Format = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
-    decimal: options.Decimal = ".",
+    decimal: options.Decimal = None,
+    dates: options.Dates = None,
     missing: options.Missing = None,
 ) -> int:
     """Find the most probable tree for a table and write a model file.
@@ -148,7 +149,7 @@ def fit(
     Example:
       maptree fit people.csv --target income --drop id --cv 5
     """
-    from maptree.cli.settings import HoldingOut, Plan, Settings, refuse_place
+    from maptree.cli.settings import HoldingOut, Plan, Settings, TextReading, refuse_place
 
     settings = Settings(
         alpha=alpha,
@@ -169,6 +170,7 @@ def fit(
         positive=positive,
         holding_out=HoldingOut(test_fraction, cv, seed),
         parameters=settings.parameters(),
+        reading=TextReading(dates, decimal),
         as_json=json,
     )
     # Report mistakes at once, before the slow imports.

@@ -49,7 +49,7 @@ def predict(
     format: options.Format = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
-    decimal: options.Decimal = ".",
+    decimal: options.Decimal = None,
     missing: options.Missing = None,
 ) -> None:
     """Predict the class of new rows.

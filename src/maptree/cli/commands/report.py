@@ -29,7 +29,7 @@ def report(
     format: options.Format = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
-    decimal: options.Decimal = ".",
+    decimal: options.Decimal = None,
     missing: options.Missing = None,
 ) -> None:
     """Write a report: one HTML file that works offline.

@@ -16,7 +16,7 @@ def score(
     format: options.Format = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
-    decimal: options.Decimal = ".",
+    decimal: options.Decimal = None,
     missing: options.Missing = None,
 ) -> None:
     """Score a model on rows with known classes.
