@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import sqlite3
 
 import duckdb
@@ -220,7 +219,6 @@ def test_the_schema_and_the_model_keep_how_text_is_read(tmp_path):
     again = load_model(tmp_path / "model.json")
     assert again.encoder.get_params() == model.encoder.get_params()
     assert again.predict(X).tolist() == model.predict(X).tolist()
-    assert json.loads((tmp_path / "model.json").read_text())["version"] == 1
 
 
 def test_models_without_such_text_are_written_as_before():
