@@ -13,7 +13,8 @@ def show(model: options.Model, json: options.Json = False) -> None:
       maptree show people.model.json
     """
     from maptree.cli.descriptions import certificate_text, columns_text, model_document
-    from maptree.cli.screen import emit, heading, say, shown
+    from maptree.cli.screen import emit, heading, say
+    from maptree.files.controls import shown
     from maptree.model_file.reading import read_model
     from maptree.words.certificate import size_sentence
     from maptree.words.tree_text import indented, rules
