@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import json
@@ -15,7 +16,7 @@ import pandas as pd
 import pytest
 
 from command import COMMAND, QUICK, call, environment, people, start, widest, write_text
-from control import HANGS, ctrl_c_inside
+from control import HANGS, Terminal, ctrl_c_inside
 from maptree import _core, load_model
 
 unix = pytest.mark.skipif(os.name == "nt", reason="no such terminals and signals")
@@ -95,6 +96,59 @@ def test_a_reader_that_goes_away(fitted):
 
 
 @unix
+def test_a_reader_that_goes_away_leaves_the_model(here):
+    child = subprocess.Popen(
+        [*COMMAND, "fit", "people.csv", "-t", "buys", *QUICK],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    with child:
+        child.stdout.close()
+        errors = child.stderr.read()
+    assert child.returncode == 141
+    assert errors == b"maptree: people.model.json was written.\n"
+    assert load_model("people.model.json").training_.target == "buys"
+
+
+class GoneTerminal(Terminal):
+    """A terminal whose window was closed."""
+
+    def write(self, text):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    def flush(self):
+        self.write("")
+
+
+def test_a_terminal_that_goes_away_ends_no_search(here, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", GoneTerminal())
+    assert call(capsys, "fit", "people.csv", "-t", "buys", *QUICK, "--cv", 2).code == 0
+    assert load_model("people.model.json").training_.held_out is not None
+
+
+@unix
+@pytest.mark.parametrize("closed", ["stdout", "stderr", "both"])
+def test_streams_that_are_closed_from_the_start(fitted, closed):
+    close = {"stdout": ">&-", "stderr": "2>&-", "both": ">&- 2>&-"}[closed]
+    script = f'exec "$0" -m maptree predict people.model.json people.csv -o out.csv {close}'
+    told = subprocess.run(["sh", "-c", script, sys.executable], capture_output=True, timeout=HANGS)
+    assert told.returncode == 0
+    assert told.stdout == b""
+    assert len((fitted / "out.csv").read_text().splitlines()) == 201
+    told = subprocess.run(
+        ["sh", "-c", script.replace("-o out.csv", ""), sys.executable],
+        capture_output=True,
+        text=True,
+        timeout=HANGS,
+    )
+    if closed == "stderr":
+        assert (told.returncode, len(told.stdout.splitlines())) == (0, 201)
+    else:
+        assert told.returncode == 1
+        assert closed == "both" or "Standard output cannot be written: it is closed." in told.stderr
+
+
+@unix
 def test_output_that_cannot_be_written(fitted, capsys):
     with open("/dev/full", "w") as full:
         told = start("predict", "people.model.json", "people.csv", stdout=full)
@@ -163,6 +217,20 @@ def test_the_panel_and_ctrl_c(here):
     model = load_model("hard.model.json")
     assert model.certificate_.status == "interrupted"
     assert model.training_.held_out is None
+
+
+@unix
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_other_signals_keep_the_best_tree_too(here, number, code):
+    hard_table("hard.csv")
+    pexpect, child = spawn("fit", "hard.csv", "-t", "y", "--time-limit", str(HANGS))
+    child.expect("Ctrl-C keeps the best tree so far")
+    child.kill(number)
+    child.expect("Model written to hard.model.json")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == code
+    assert load_model("hard.model.json").certificate_.status == "interrupted"
 
 
 def test_ctrl_c_while_scores_are_measured_keeps_the_model(here, capsys, monkeypatch):

@@ -8,9 +8,12 @@ import signal
 import sys
 from importlib.util import find_spec
 
-from maptree.cli.mistakes import INTERRUPTED, NOT_INSTALLED
+from maptree.cli.mistakes import NOT_INSTALLED, interrupted_code
+from maptree.engine.interrupts import handle
 
 _NEEDED = ("typer", "rich", "pyarrow")
+# Ctrl-C, the end of a terminal or a connection, and what ends jobs: all keep what was found.
+_SIGNALS = [getattr(signal, name, None) for name in ("SIGINT", "SIGHUP", "SIGTERM")]
 
 
 def main() -> None:
@@ -21,11 +24,22 @@ def main() -> None:
         print('Install with: pip install "maptree[cli]"', file=sys.stderr)
         sys.exit(NOT_INSTALLED)
     try:
+        _handle_signals()
         from maptree.cli.app import run
 
         code = run(sys.argv[1:])
     except KeyboardInterrupt:  # before a command runs, or a second one while the first is handled
-        code = INTERRUPTED
-    # All output is written. Another Ctrl-C during Python's shutdown would lose the exit code.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+        code = interrupted_code()
+    # All output is written. A signal during Python's shutdown would lose the exit code.
+    for number in _SIGNALS:
+        if number is not None:
+            signal.signal(number, signal.SIG_IGN)
     sys.exit(code)
+
+
+def _handle_signals() -> None:
+    for number in _SIGNALS:
+        # Not what is ignored: so it is under nohup, and in the background.
+        usual = (signal.SIG_DFL, signal.default_int_handler)
+        if number is not None and signal.getsignal(number) in usual:
+            signal.signal(number, handle)

@@ -16,7 +16,8 @@ from typer.core import TyperCommand, TyperGroup
 
 from maptree.cli import commands, mistakes
 from maptree.cli.mistakes import Refusal
-from maptree.cli.screen import complain
+from maptree.cli.screen import complain, note
+from maptree.cli.streams import OutputLost, guarded, what_was_written
 
 # What click calls UsageError. Older versions of typer use click, newer ones have a copy of it.
 _UsageError = typer.BadParameter.__mro__[1]
@@ -36,8 +37,9 @@ Run maptree COMMAND --help for details and an example.
 _CODES = """
 Exit codes: 0 success; 1 a file, column or value cannot be used; 2 invalid
 options; 3 a package is not installed; 4 a bug in maptree; 130 stopped by
-Ctrl-C (fit prints whether it saved the best tree so far); 141 the reader of
-the output closed the pipe.
+Ctrl-C (fit prints whether it saved the best tree so far), 129 and 143 by a
+hangup or termination in the same way; 141 the reader of the output closed the
+pipe.
 """
 
 
@@ -79,27 +81,19 @@ class _Group(_PlainHelp, TyperGroup):
     pass
 
 
-class _ReaderGone(Exception):  # noqa: N818
-    """Standard output is a pipe whose reader has closed it."""
-
-
 class _Interrupted(Exception):  # noqa: N818
     """Ctrl-C."""
 
 
 def _past_typer(command: Callable[..., int | None]) -> Callable[..., int | None]:
-    """Let a broken pipe and Ctrl-C through: typer would exit without a message."""
+    """Let Ctrl-C through: typer would exit without a message."""
 
     @wraps(command)
     def run_command(*args: Any, **options: Any) -> int | None:
         try:
-            code = command(*args, **options)
-            sys.stdout.flush()
-        except BrokenPipeError:
-            raise _ReaderGone from None
+            return command(*args, **options)
         except KeyboardInterrupt:
             raise _Interrupted from None
-        return code
 
     return run_command
 
@@ -131,17 +125,32 @@ def _version(
 
 def run(arguments: Sequence[str]) -> int:
     """Run a command and return its exit code. Users' mistakes give a message, not a traceback."""
+    with guarded():
+        try:
+            code = _run(arguments)
+            sys.stdout.flush()
+        except OutputLost as lost:
+            if lost.reader_gone:
+                code = mistakes.BROKEN_PIPE
+                if what_was_written():
+                    note(f"maptree:{what_was_written()}")
+            else:
+                fault = f"Standard output cannot be written: {lost}.{what_was_written()}"
+                code = complain(fault, mistakes.UNUSABLE, as_json=False)
+        return code
+
+
+def _run(arguments: Sequence[str]) -> int:
     as_json = "--json" in arguments
     try:
         given = list(arguments) or ["--help"]
         code = make_app()(given, prog_name="maptree", standalone_mode=False)
         return code if isinstance(code, int) else 0
-    except (_ReaderGone, BrokenPipeError):
-        # Python flushes again when it exits, and would report the error a second time.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return mistakes.BROKEN_PIPE
+    except OutputLost:
+        raise
     except (_Interrupted, KeyboardInterrupt, typer.Abort):
-        return complain("Interrupted.", mistakes.INTERRUPTED, as_json)
+        message = f"Interrupted.{what_was_written()}"
+        return complain(message, mistakes.interrupted_code(), as_json)
     except Refusal as refused:
         return complain(str(refused), refused.code, as_json)
     except OSError as error:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from maptree.cli.screen import columns_of, shown
+from maptree.cli.screen import columns_of
+from maptree.files.controls import shown
 from maptree.schema.columns import Column
 from maptree.trees.fitted import FittedTree
 from maptree.trees.scores import Scores

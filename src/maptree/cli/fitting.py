@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import tempfile
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,10 +23,20 @@ from maptree.cli.descriptions import (
     scores_text,
 )
 from maptree.cli.files import Source
-from maptree.cli.mistakes import INTERRUPTED, USAGE, Refusal, refuse_unknown, split_names
-from maptree.cli.screen import Panel, emit, heading, say, shown
+from maptree.cli.mistakes import (
+    UNUSABLE,
+    USAGE,
+    Refusal,
+    interrupted_code,
+    refuse_unknown,
+    split_names,
+)
+from maptree.cli.screen import Panel, complain, emit, heading, say
 from maptree.cli.settings import Plan, refuse_number_of_rho, refuse_place
+from maptree.cli.streams import written
 from maptree.cli.target import Target, read_target
+from maptree.engine.interrupts import Noted
+from maptree.files.controls import shown
 from maptree.model_file import StoredModel
 from maptree.model_file.writing import write_model
 from maptree.trees.fitted import FittedTree
@@ -49,27 +61,70 @@ def run_fit(plan: Plan, read: Callable[[], Source]) -> int:
         raise Refusal(f"--cv {held.cv}: there are only {len(fit_on):,} rows. Pass fewer folds.")
     if not plan.as_json:
         _say_what_was_read(source, target)
-    model = _fit(plan, table, target, fit_on, "Searching for the most probable tree")
-    model = replace(model, fitted=model.fitted.with_training(target=target.name))
-    interrupted = was_interrupted(model.fitted)
+    # What was found is saved before anything else can go wrong, such as printing it.
+    with Noted() as interrupt:
+        model = _fit(plan, table, target, fit_on, "Searching for the most probable tree")
+        model = replace(model, fitted=model.fitted.with_training(target=target.name))
+        saved = _save(model, plan.model_path)
+        interrupted = interrupt.arrived() or was_interrupted(model.fitted)
     if not plan.as_json:
         _say_model(model.fitted, set_aside)
-    write_model(model, plan.model_path)
     scores, method = None, ""
     if not interrupted and (test_on is not None or held.cv is not None):
         if not plan.as_json:
             heading("On held-out rows")
-        scores, method = _measure(plan, model.fitted, table, target, test_on)
-        interrupted = scores is None
-        if scores is not None:
-            scored = model.fitted.with_training(held_out=scores.kept(method))
-            model = replace(model, fitted=scored)
-            write_model(model, plan.model_path)
+        with Noted() as interrupt:
+            scores, method = _measure(plan, model.fitted, table, target, test_on)
+            interrupted = scores is None
+            if scores is not None:
+                scored = model.fitted.with_training(held_out=scores.kept(method))
+                model = replace(model, fitted=scored)
+                saved = _save(model, saved.place or plan.model_path, saved)
+            interrupted = interrupt.arrived() or interrupted
     if plan.as_json:
-        emit(_document(plan, model.fitted, source, target, set_aside, scores, method))
+        document = _document(plan, model.fitted, source, target, set_aside, scores, method)
+        fault = {"error": {"code": UNUSABLE, "message": saved.fault}} if saved.fault else {}
+        emit(document | {"model_file": saved.place} | fault)
     else:
-        _say_end(plan, scores, method, interrupted)
-    return INTERRUPTED if interrupted else 0
+        _say_end(saved, scores, method, interrupted)
+    if saved.fault:
+        return UNUSABLE
+    return interrupted_code() if interrupted else 0
+
+
+@dataclass(frozen=True)
+class Saved:
+    """Where a model was saved, if anywhere, and what went wrong."""
+
+    place: str | None
+    fault: str = ""
+
+
+def _save(model: StoredModel, path: str, earlier: Saved | None = None) -> Saved:
+    """Save a model; if it cannot be written where it should be, in a folder for temporary files.
+
+    ``earlier``: where the same model was saved without its scores.
+    """
+    try:
+        write_model(model, path)
+        written(path)
+        if earlier is not None and earlier.place == path:
+            return earlier
+        return Saved(path)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        fault = f"The model could not be written to {path}: {reason.removesuffix('.')}."
+        if earlier is not None and earlier.place is not None:
+            return Saved(earlier.place, f"{fault} That file has it without its scores.")
+        if isinstance(error, ValueError):
+            return Saved(None, f"{fault} It was not saved.")
+    try:
+        other = str(Path(tempfile.mkdtemp(prefix="maptree-")) / Path(path).name)
+        write_model(model, other)
+        written(other)
+        return Saved(other, f"{fault} It was written to {other} instead: move it from there.")
+    except OSError:
+        return Saved(None, f"{fault} It was not saved.")
 
 
 def _prepare(plan: Plan, source: Source) -> tuple[Target, pa.Table, list[tuple[str, str]]]:
@@ -240,15 +295,19 @@ def _say_model(fitted: FittedTree, set_aside: list[tuple[str, str]]) -> None:
     say(certificate_text(fitted))
 
 
-def _say_end(plan: Plan, scores: Scores | None, method: str, interrupted: bool) -> None:
+def _say_end(saved: Saved, scores: Scores | None, method: str, interrupted: bool) -> None:
     if scores is not None:
         say(f"{method[0].upper()}{method[1:]}: {scores.rows:,} rows.")
         say(scores_text(scores))
     elif interrupted:
-        say("\nInterrupted: the best tree so far was kept. It was not scored.")
+        kept = "" if saved.place is None else " the best tree so far was kept. It"
+        say(f"\nInterrupted:{kept or ' the tree'} was not scored.")
     else:
         say("\nNo rows were held out. Pass --cv 5 or --test-fraction 0.2 to score it on new rows.")
-    say(f"\nModel written to {plan.model_path}.")
+    if saved.fault:
+        complain(saved.fault, UNUSABLE, as_json=False)
+    else:
+        say(f"\nModel written to {saved.place}.")
 
 
 def _document(

@@ -10,10 +10,16 @@ UNUSABLE = 1
 USAGE = 2
 NOT_INSTALLED = 3
 FAULT = 4
-INTERRUPTED = 130
 BROKEN_PIPE = 141
 
 _SHOWN = 12  # names in a list
+
+
+def interrupted_code() -> int:
+    """Return the exit code after a signal, as a shell would: 130 for Ctrl-C."""
+    from maptree.engine import interrupts
+
+    return 128 + interrupts.last
 
 
 class Refusal(Exception):  # noqa: N818 (what was asked is at fault)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -136,26 +136,14 @@ def default_output(model: str, extension: str) -> str:
     return model.removesuffix(".json").removesuffix(".model") + extension
 
 
-def refuse_output(path: str, model: str, own: bytes | None = None) -> None:
-    """Refuse to replace the model that is read, or a file that the command did not write.
-
-    Files that it writes begin with ``own``. Where they may begin with anything, model files and
-    tables are refused, but not .txt files.
-    """
-    from maptree.cli.files import EXTENSIONS
-    from maptree.model_file import FORMAT
-
-    file = Path(path)
-    if not file.is_file():
-        return
-    if file.samefile(model):
+def refuse_model(path: str, model: str) -> None:
+    """Refuse to replace the model that is read."""
+    if os.path.exists(path) and os.path.samefile(path, model):
         raise Refusal(f"--output {path} is the model itself: name another file.")
-    with open(file, "rb") as old:
-        start = old.read(200).lstrip()
-    if own is not None:
-        if start and not start.startswith(own):
-            raise Refusal(f"--output {path} exists and is not a report: name another file.")
-    elif FORMAT.encode() in start:
-        raise Refusal(f"--output {path} exists and is a model: name another file.")
-    elif start and file.suffix.lower() in set(EXTENSIONS) - {".txt"}:
-        raise Refusal(f"--output {path} exists and is a table: name another file.")
+
+
+def refuse_foreign(path: str, what: str, is_own: Callable[[str], bool]) -> None:
+    """Refuse to replace a file, unless it is empty or what the command writes."""
+    if not os.path.isfile(path) or os.path.getsize(path) == 0 or is_own(path):
+        return
+    raise Refusal(f"--output {path} exists and is not {what}: name another file, or delete it.")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,8 @@ from maptree.cli.files import EXTENSIONS, Source, extension_fault
 from maptree.cli.mistakes import USAGE, Refusal, refuse_unknown, split_names
 from maptree.cli.rows import answers_for
 from maptree.cli.screen import emit
+from maptree.cli.streams import data_output
+from maptree.files.controls import json_escaped
 from maptree.files.whole_file import whole_file
 from maptree.trees.fitted import FittedTree
 from maptree.trees.leaf_probabilities import credible_interval
@@ -90,7 +91,7 @@ def _of_leaves(fitted: FittedTree, nodes: NDArray[np.intp], wanted: Wanted) -> p
 def write(table: pa.Table, place: str) -> None:
     """Write a table to a file by its extension, whole or not at all; ``-`` is standard output."""
     if place == "-":
-        _write_csv(table, sys.stdout, ",")
+        _write_csv(table, data_output(), ",")
         return
     suffix = Path(place).suffix.lower()
     kind = EXTENSIONS.get(suffix)
@@ -102,6 +103,45 @@ def write(table: pa.Table, place: str) -> None:
         )
     with whole_file(place) as file:
         _WRITE[kind](table, file)
+
+
+def is_predictions(path: str) -> bool:
+    """Return whether a file is a table with a column of predictions, as ``write`` writes it."""
+    kind = EXTENSIONS.get(Path(path).suffix.lower())
+    try:
+        return kind is not None and "prediction" in _COLUMNS[kind](path)
+    except (OSError, ValueError, StopIteration, csv.Error):
+        return False
+
+
+def _names_in_header(path: str, delimiter: str) -> list[str]:
+    with open(path, encoding="utf-8", newline="") as file:
+        return next(csv.reader(file, delimiter=delimiter))
+
+
+def _names_in_parquet(path: str) -> list[str]:
+    import pyarrow.parquet as parquet
+
+    return list(parquet.read_schema(path).names)
+
+
+def _names_in_feather(path: str) -> list[str]:
+    with pa.OSFile(path) as file:
+        return list(pa.ipc.open_file(file).schema.names)
+
+
+def _names_in_lines(path: str) -> list[str]:
+    with open(path, encoding="utf-8") as file:
+        return list(json.loads(file.readline()))
+
+
+_COLUMNS: dict[str, Callable[[str], list[str]]] = {
+    "csv": lambda path: _names_in_header(path, ","),
+    "tsv": lambda path: _names_in_header(path, "\t"),
+    "parquet": _names_in_parquet,
+    "feather": _names_in_feather,
+    "jsonl": _names_in_lines,
+}
 
 
 def _write_text(table: pa.Table, file: BinaryIO, delimiter: str) -> None:
@@ -139,7 +179,8 @@ def _write_jsonl(table: pa.Table, file: BinaryIO) -> None:
     for columns in _blocks(table):
         for row in zip(*columns, strict=True):
             record = dict(zip(table.column_names, row, strict=True))
-            file.write(json.dumps(record, ensure_ascii=False, default=str).encode() + b"\n")
+            line = json.dumps(record, ensure_ascii=False, default=str)
+            file.write(json_escaped(line).encode() + b"\n")
 
 
 _WRITE: dict[str, Callable[[pa.Table, BinaryIO], None]] = {

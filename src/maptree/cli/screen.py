@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 from textwrap import wrap
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TextIO
-from unicodedata import category
+
+from maptree.files.controls import json_escaped, shown
 
 if TYPE_CHECKING:
     from rich.panel import Panel as Drawn
@@ -35,18 +36,6 @@ def say(text: str = "", stream: TextIO | None = None, indent: str = "") -> None:
     stream = sys.stdout if stream is None else stream
     for line in text.split("\n"):
         print("\n".join(fold(shown(line), width(stream), indent)), file=stream)
-
-
-def shown(text: object) -> str:
-    """Escape control characters: names from files could otherwise control the terminal.
-
-    >>> print(shown("caf\u00e9\x1b[2J"))
-    caf\u00e9\\x1b[2J
-    """
-    return "".join(
-        c if c.isprintable() or category(c) == "Zs" else c.encode("unicode_escape").decode()
-        for c in str(text)
-    )
 
 
 def heading(text: str) -> None:
@@ -106,7 +95,8 @@ def columns_of(rows: Iterable[Sequence[str]], left: int = 1) -> str:
 
 def emit(document: dict[str, Any]) -> None:
     """Print the one JSON document of ``--json``."""
-    print(json.dumps(_plain(document), indent=2, ensure_ascii=False, allow_nan=False))
+    text = json.dumps(_plain(document), indent=2, ensure_ascii=False, allow_nan=False)
+    print(json_escaped(text))
 
 
 def _plain(value: Any) -> Any:

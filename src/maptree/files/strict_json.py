@@ -13,6 +13,7 @@ import re
 import stat
 from typing import Any, NoReturn
 
+from maptree.files.controls import json_escaped
 from maptree.files.json_values import repeated, show
 
 # A model of 10,000 columns takes some 10 MB and a million values.
@@ -26,7 +27,6 @@ MOST_DIGITS = 4_000
 # Strings are skipped, including one that never ends: searching for its end from every later quote
 # would take quadratic time.
 _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[{]|[\]}]', re.DOTALL)
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _TOO_LARGE = "it is too large for a model file"
 
 
@@ -138,9 +138,7 @@ def dump(values: Any) -> bytes:
       "d": []
     }
     """
-    # Unpaired surrogates, which Python strings may contain, but not UTF-8.
-    text = _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", _lay_out(values, "\n"))
-    return f"{text}\n".encode()
+    return (json_escaped(_lay_out(values, "\n")) + "\n").encode()
 
 
 def _lay_out(values: Any, newline: str) -> str:

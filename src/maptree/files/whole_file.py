@@ -38,9 +38,12 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         if mode is not None:
             unfinished.chmod(mode)
         unfinished.replace(place)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(OSError):
             unfinished.unlink()
+        if isinstance(error, OSError) and error.filename in (None, str(unfinished)):
+            error.filename = str(path)  # the name that the user knows
+            error.filename2 = None
         raise
     _sync_folder(place.parent)
 

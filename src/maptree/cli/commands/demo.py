@@ -36,10 +36,12 @@ def _run(path: str | None, as_json: bool) -> int:
 
     from maptree.cli.descriptions import certificate_text, model_document
     from maptree.cli.fitting import was_interrupted
-    from maptree.cli.mistakes import INTERRUPTED
+    from maptree.cli.mistakes import interrupted_code
     from maptree.cli.screen import Panel, emit, heading, say
     from maptree.cli.settings import refuse_place
+    from maptree.cli.streams import written
     from maptree.datasets import load_tic_tac_toe
+    from maptree.engine.interrupts import Noted
     from maptree.estimators.map_classifier import MAPTreeClassifier
     from maptree.estimators.saved import stored
     from maptree.model_file.writing import write_model
@@ -54,12 +56,15 @@ def _run(path: str | None, as_json: bool) -> int:
     labels = np.array(["no", "yes"])[boards.target]
     if not as_json:
         say("Tic-tac-toe: has x won? 958 final boards, 27 tests such as 'centre = x'.")
-    with warnings.catch_warnings(), Panel("Tic-tac-toe", None) as panel:
-        warnings.simplefilter("ignore")
-        model = MAPTreeClassifier(time_limit=None, callback=panel.update).fit(table, labels)
-    fitted = model.fitted_.with_training(target="x has won")
-    if path is not None:
-        write_model(replace(stored(model), fitted=fitted), path)
+    with Noted() as interrupt:
+        with warnings.catch_warnings(), Panel("Tic-tac-toe", None) as panel:
+            warnings.simplefilter("ignore")
+            model = MAPTreeClassifier(time_limit=None, callback=panel.update).fit(table, labels)
+        fitted = model.fitted_.with_training(target="x has won")
+        if path is not None:
+            write_model(replace(stored(model), fitted=fitted), path)
+            written(path)
+        interrupted = interrupt.arrived() or was_interrupted(fitted)
     if as_json:
         emit({"command": "demo", "model_file": path, "model": model_document(fitted)})
     else:
@@ -75,4 +80,4 @@ def _run(path: str | None, as_json: bool) -> int:
         say(certificate_text(fitted))
         if path is not None:
             say(f"\nModel written to {path}.")
-    return INTERRUPTED if was_interrupted(fitted) else 0
+    return interrupted_code() if interrupted else 0

@@ -28,6 +28,20 @@ _DIALECTS = {
     "postgresql": "postgresql",
     "sqlite": "sqlite",
 }
+# How exports begin. A tree as text has no beginning of its own, but leaves.
+_BEGINNINGS = (
+    b'WITH "leaves"',
+    b'"""A decision tree as standalone Python.',
+    b"/* A decision tree as standalone C99.",
+    b"// A decision tree as a standalone ES module.",
+    b"digraph tree {",
+    b"flowchart TD\n  n0",
+    b"\\begin{forest}",
+    b'{\n  "format": "maptree.tree"',
+    b"\x08\x08\x12\x07maptree",
+)
+_MARKS = (b"], n = ",)
+_START = 4096  # bytes in which a leaf is found
 FORMATS = (*_DIALECTS, *_TEXTS, "text", "onnx")
 
 
@@ -60,6 +74,7 @@ def export(
     """
     from maptree.cli.mistakes import USAGE, Refusal, nearest
     from maptree.cli.screen import emit, note
+    from maptree.cli.streams import data_output, written
     from maptree.files.whole_file import write_whole
     from maptree.model_file.reading import read_model
 
@@ -70,15 +85,17 @@ def export(
         raise Refusal("--to onnx writes a binary file: pass --output FILE.onnx.", USAGE)
     fitted = read_model(model).fitted
     if output is not None:
-        options.refuse_output(output, model)
+        options.refuse_model(output, model)
+        options.refuse_foreign(output, "an exported tree", _is_export)
     content = _exported(fitted, to, table)
     if output is not None:
         write_whole(output, content)
+        written(output)
     if json:
         result = {"output": output} if output is not None else {"content": content.decode()}
         emit({"command": "export", "model_file": model, "format": to} | result)
     elif output is None:
-        print(content.decode(), end="")
+        data_output().write(content.decode())
     else:
         note(f"Written to {output}.")
 
@@ -99,6 +116,13 @@ def _exported(fitted: FittedTree, to: str, table: str) -> bytes:
         return _lines(indented(fitted))
     module, function = _TEXTS[to]
     return _lines(getattr(import_module(f"maptree.export.{module}"), function)(fitted))
+
+
+def _is_export(path: str) -> bool:
+    """Return whether a file begins as an export does, of any format."""
+    with open(path, "rb") as file:
+        start = file.read(_START)
+    return start.startswith(_BEGINNINGS) or any(mark in start for mark in _MARKS)
 
 
 def _lines(text: str) -> bytes:

@@ -63,20 +63,29 @@ def predict(
     """
     refuse_absent(data)  # before anything slow is imported
     from maptree.cli.mistakes import USAGE, Refusal
-    from maptree.cli.predictions import Wanted, emit_predictions, predictions, write
+    from maptree.cli.predictions import (
+        Wanted,
+        emit_predictions,
+        is_predictions,
+        predictions,
+        write,
+    )
     from maptree.cli.screen import note
+    from maptree.cli.streams import written
     from maptree.model_file.reading import read_model
 
     if level is not None and not interval:
         raise Refusal("--level has no effect without --interval: pass both.", USAGE)
     if output is not None:
         options.refuse_overwriting(output, model, data)
+        options.refuse_foreign(output, "a table of predictions", is_predictions)
     fitted = read_model(model).fitted
     source = options.read_data(data, format, delimiter, encoding, missing, decimal)
     wanted = Wanted(proba, interval, 0.95 if level is None else level, explain, keep or [])
     table = predictions(fitted, source, wanted)
     if output is not None:
         write(table, output)
+        written(output)
     if json:
         emit_predictions(table, output)
     elif output is None:

@@ -44,6 +44,7 @@ def report(
     """
     from maptree.cli.rows import labelled_rows
     from maptree.cli.screen import emit, note
+    from maptree.cli.streams import written
     from maptree.files.whole_file import write_whole
     from maptree.model_file.reading import read_model
     from maptree.pictures.report.held_out import hold_out
@@ -52,7 +53,8 @@ def report(
 
     fitted = read_model(model).fitted
     path = output or options.default_output(model, ".html")
-    options.refuse_output(path, model, own=b"<!doctype html>")
+    options.refuse_model(path, model)
+    options.refuse_foreign(path, "a report", _is_page)
     held_out, without = None, 0
     if data is not None:
         source = options.read_data(data, format, delimiter, encoding, missing, decimal)
@@ -61,6 +63,7 @@ def report(
         without = rows.without
     page = report_page(fitted, held_out, title=title or fitted.training.target)
     write_whole(path, page.encode())
+    written(path)
     unknown = 0 if held_out is None else held_out.scores.unknown
     if json:
         emit(
@@ -81,3 +84,8 @@ def report(
     if held_out is not None and (held_out.overlap.equal or not held_out.overlap.checked):
         note(" ".join(rows_sentences(held_out.overlap)))
     note(f"Report written to {path}.")
+
+
+def _is_page(path: str) -> bool:
+    with open(path, "rb") as file:
+        return file.read(200).lstrip().startswith(b"<!doctype html>")

@@ -18,7 +18,8 @@ def show(model: options.Model, json: options.Json = False) -> None:
         model_document,
         scores_sentence,
     )
-    from maptree.cli.screen import emit, heading, say, shown
+    from maptree.cli.screen import emit, heading, say
+    from maptree.files.controls import shown
     from maptree.model_file.reading import read_model
     from maptree.words.certificate import size_sentence
     from maptree.words.tree_text import indented, rules
