@@ -12,14 +12,16 @@ from dataclasses import dataclass
 from maptree.pictures.short_text import text_width
 
 # Sizes of a node, in pixels at zoom 1. Boxes are as wide as their titles need, within limits.
-BOX_HEIGHT = 58.0
-LEAST_WIDTH, GREATEST_WIDTH = 170.0, 270.0
-COLUMN_GAP, ROW_GAP = 74.0, 12.0
+BOX_HEIGHT = 63.0
+LEAST_WIDTH, GREATEST_WIDTH = 180.0, 300.0
+COLUMN_GAP, ROW_GAP = 80.0, 10.0
 MARGIN = 10.0
 # Inside a box: the left edge of its content, and the height of each line.
 INSET = 11.0
-TITLE_BASELINE, BAR_TOP, BAR_HEIGHT, WHISKER, SMALL_BASELINE = 17.0, 24.0, 8.0, 36.0, 51.0
-TITLE_SIZE, SMALL_SIZE = 12.5, 10.5
+TITLE_BASELINE, BAR_TOP, BAR_HEIGHT, WHISKER, SMALL_BASELINE = 18.5, 26.0, 8.0, 38.5, 55.0
+TITLE_SIZE, SMALL_SIZE = 14.0, 12.5
+# Regular letters are narrower than the bold ones that text_width assumes.
+SMALL_ROOM = 1.1
 
 # The children of a node: where the test is true, and where it is false. None at a leaf.
 Children = tuple[int, int] | None
@@ -87,10 +89,20 @@ def _flip(rows: list[float]) -> list[float]:
     return [-row for row in rows]
 
 
-def place(children: Sequence[Children], depths: Sequence[int], titles: Iterable[str]) -> Places:
-    """Return the positions of the boxes, with a margin around them."""
-    widest = max(map(text_width, titles)) * TITLE_SIZE + 2 * INSET
-    box = min(max(widest, LEAST_WIDTH), GREATEST_WIDTH)
+def place(
+    children: Sequence[Children],
+    depths: Sequence[int],
+    titles: Iterable[str],
+    small: Iterable[str] = (),
+) -> Places:
+    """Return the positions of the boxes, with a margin around them.
+
+    ``titles`` and ``small`` are the two lines of text that the boxes should have space for.
+    """
+    bold = max(map(text_width, titles)) * TITLE_SIZE
+    plain = max(map(text_width, small), default=0.0) * SMALL_SIZE / SMALL_ROOM
+    box = min(max(bold, plain) + 2 * INSET, GREATEST_WIDTH)
+    box = max(box, LEAST_WIDTH)
     rows = tidy(children)
     x = [MARGIN + depth * (box + COLUMN_GAP) for depth in depths]
     y = [MARGIN + row * (BOX_HEIGHT + ROW_GAP) for row in rows]

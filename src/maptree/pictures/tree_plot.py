@@ -94,11 +94,9 @@ class _Drawing:
             colour = self.view.colours[node.best]
             self.bars[colour].append(_rectangle(x, y - at.BOX_HEIGHT, 4, at.BOX_HEIGHT))
             self.title.write(left, y - at.TITLE_BASELINE, label, room=room)
-            head, tail = node.estimate, f",  n = {node.n:,}"
         else:
             self.title.write(left, y - at.TITLE_BASELINE, node.name, node.rest, room)
-            head, tail = label, f" {node.probability},  n = {node.n:,}"
-        self.small.write(left, y - at.SMALL_BASELINE, head, tail, room)
+        self.small.write(left, y - at.SMALL_BASELINE, *self.view.small(node), room)
         for colour, start, end in bar(node.mean, node.best, self.view.colours):
             width = (end - start) * room
             bottom = y - at.BAR_TOP - at.BAR_HEIGHT

@@ -84,12 +84,19 @@ class TreeView:
         """Return the title of a box: the test, or a leaf's class."""
         return node.name + node.rest or self.classes[node.best]
 
+    def small(self, node: NodeView) -> tuple[str, str]:
+        """Return the small text of a box; the first part may be cut."""
+        if node.test < 0:
+            return node.estimate, f", n = {node.n:,}"
+        return self.classes[node.best], f" {node.probability}, n = {node.n:,}"
+
     def place(self) -> Places:
         """Return the positions of the boxes."""
         return place(
             [node.children for node in self.nodes],
             [node.depth for node in self.nodes],
             [self.title(node) for node in self.nodes],
+            ["".join(self.small(node)) for node in self.nodes],
         )
 
     def fold(self, height: float) -> TreeView:

@@ -9,6 +9,7 @@ field's options.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -19,7 +20,7 @@ from maptree.pictures.tree_view import TreeView
 from maptree.schema.columns import Column, Test, Threshold
 from maptree.tables.clock import SECOND
 from maptree.tables.exact import floor_to
-from maptree.words.values import category_text
+from maptree.words.values import category_text, threshold_text
 
 # Decimal places of the ends of an interval.
 _DIGITS = 6
@@ -33,6 +34,9 @@ def page_data(view: TreeView) -> dict[str, Any]:
     inner = sorted((node for node in view.nodes if node.test >= 0), key=lambda node: node.depth)
     columns = list(dict.fromkeys(schema.column_of_test[node.test] for node in inner))
     field_of = {column: i for i, column in enumerate(columns)}
+    asked: dict[int, list[Test]] = {column: [] for column in columns}
+    for node in inner:
+        asked[schema.column_of_test[node.test]].append(schema.tests[node.test])
     # An interval depends on the number of rows, those of the class, and its rho: many are equal.
     rho = view.fitted.prior.rho.tolist()
     like = [rho.index(value) for value in rho]
@@ -45,8 +49,8 @@ def page_data(view: TreeView) -> dict[str, Any]:
         nodes.append({"counts": counts})
         if node.test >= 0:  # the rules of the leaves are in the table of rules
             column, test = schema.column_of_test[node.test], schema.tests[node.test]
-            asked = {"field": field_of[column], **_question(schema.columns[column], test)}
-            nodes[-1] |= {"children": node.children, "test": asked, "rule": node.rule}
+            question = {"field": field_of[column], **_question(schema.columns[column], test)}
+            nodes[-1] |= {"children": node.children, "test": question, "rule": node.rule}
     return {
         "nodes": nodes,
         "order": view.order,
@@ -61,8 +65,28 @@ def page_data(view: TreeView) -> dict[str, Any]:
             "rowGap": at.ROW_GAP,
             "margin": at.MARGIN,
         },
-        "fields": [_field(schema.columns[column], schema.takes_missing) for column in columns],
+        "fields": [
+            _field(schema.columns[column], schema.takes_missing)
+            | {"range": _range(schema.columns[column], asked[column])}
+            for column in columns
+        ],
     }
+
+
+def _range(column: Column, tests: Sequence[Test]) -> str:
+    """Return which numbers or dates the tree compares a column with; empty for other columns.
+
+    >>> age = Column("age", "number", "int64", thresholds=(30.5, 45.5, 60.0))
+    >>> _range(age, age.tests), _range(age, age.tests[1:2])
+    ('compared with 30.5 to 60', 'compared with 45.5')
+    """
+    if column.kind in ("boolean", "category", "ordered"):
+        return ""
+    values = [test.value for test in tests if test.asks == "at most"]
+    if not values:
+        return ""
+    low, high = (threshold_text(column, end) for end in (min(values), max(values)))  # type: ignore[type-var, arg-type]
+    return f"compared with {low}" if low == high else f"compared with {low} to {high}"
 
 
 def _rounded(end: float) -> float:

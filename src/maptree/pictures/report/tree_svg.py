@@ -9,9 +9,6 @@ from maptree.pictures.report.markup import text
 from maptree.pictures.short_text import fit
 from maptree.pictures.tree_view import NodeView, TreeView
 
-# Regular letters are narrower than the bold ones that text_width assumes.
-_SMALL_ROOM = 1.1
-
 
 def tree_svg(view: TreeView) -> str:
     """Return the SVG element, preceded by a marker at the height of the root."""
@@ -80,10 +77,7 @@ def _title(view: TreeView, node: NodeView, room: float) -> str:
 
 
 def _small(view: TreeView, node: NodeView, room: float) -> str:
-    head, tail = node.estimate, f", n = {node.n:,}"
-    if node.test >= 0:
-        head, tail = view.classes[node.best], f" {node.probability}, n = {node.n:,}"
-    return fit(head, tail, room / at.SMALL_SIZE * _SMALL_ROOM)
+    return fit(*view.small(node), room / at.SMALL_SIZE * at.SMALL_ROOM)
 
 
 def legend(view: TreeView) -> str:

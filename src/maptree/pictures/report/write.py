@@ -33,6 +33,8 @@ _SCRIPTS = ("exact.js", "numbers.js", "fields.js", "tree.js", "what_if.js", "pag
 _LONGEST_NAME = 500
 # Wider trees are illegible on paper.
 _WIDEST_PRINT = 1500
+# More classes need the whole width of the page for the confusion matrix, and names that go up.
+_FEW_CLASSES = 5
 # Steps of the search in the chart; more cannot be seen.
 _MOST_STEPS = 400
 
@@ -222,6 +224,7 @@ def _held_out(view: TreeView, held: HeldOut) -> str:
         prior_log_loss=text(probability_text(held.prior_log_loss, 3)),
         calibration=calibration_chart(held.groups, words),
         confusion=_confusion(view, held),
+        many=" many" if len(held.classes) > _FEW_CLASSES else "",
     )
 
 

@@ -26,11 +26,18 @@ class Field {
     this.error = make("p", { class: "error", id: `${id}-error`, hidden: "" });
     const label = make("label", { for: id }, make("bdi", {}, spec.name));
     this.element = make("div", { class: "field" }, label, this.control, this.error);
+    if (spec.range) this.note(spec.range);
     if (!spec.zone) return;
     label.append(" in UTC");
-    if (spec.zone === "UTC") return;
-    this.error.before(make("p", { class: "note", id: `${id}-zone` }, `The tree shows times in ${spec.zone}.`));
-    this.control.setAttribute("aria-describedby", `${id}-zone ${id}-error`);
+    if (spec.zone !== "UTC") this.note(`The tree shows times in ${spec.zone}.`);
+  }
+
+  // Adds a line below the control.
+  note(words) {
+    const described = this.control.getAttribute("aria-describedby");
+    const id = `${this.control.id}-note-${described.split(" ").length}`;
+    this.error.before(make("p", { class: "note", id }, words));
+    this.control.setAttribute("aria-describedby", `${id} ${described}`);
   }
 
   makeSelect() {

@@ -176,7 +176,7 @@ class TreeWidget {
   }
 
   // The first view is legible: what would make it too small is folded, except the first two tests.
-  open(least = 0.6) {
+  open(least = 0.65) {
     const depth = [];
     for (const node of this.data.order) depth[node] = (depth[this.parent.get(node)] ?? -1) + 1;
     const foldFrom = (level) => {
