@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import sys
 from collections.abc import Callable, Sequence
@@ -188,6 +189,8 @@ def read_json_lines(content: bytes, where: str) -> pa.Table:
     """Return the table in a JSON lines file."""
     import pyarrow.json
 
+    if not _is_utf8(content):  # Arrow takes it, and fails when it hands out a name or a value
+        _refuse_lines(content, where)
     try:
         table = pyarrow.json.read_json(pa.BufferReader(content))
     except pa.ArrowInvalid as error:
@@ -197,6 +200,17 @@ def read_json_lines(content: bytes, where: str) -> pa.Table:
     if any(pa.types.is_nested(field.type) for field in table.schema):
         _refuse_lines(content, where)
     return table
+
+
+def _is_utf8(content: bytes) -> bool:
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        for start in range(0, len(content), 1 << 20):  # not all at once: text takes more memory
+            decoder.decode(content[start : start + (1 << 20)])
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _refuse_lines(content: bytes, where: str) -> None:
