@@ -86,10 +86,18 @@ std::optional<PackedTable> pack(const nb::ndarray<nb::ro, nb::ndim<2>, nb::devic
   throw nb::type_error("X must hold booleans, integers or floats of at most 64 bits");
 }
 
+void make_table(PackedTable* self, std::size_t n_rows, std::size_t n_columns) {
+  if (n_rows > SIZE_MAX / 2 || n_columns > SIZE_MAX / std::max<std::size_t>(words_for(n_rows), 1))
+    throw std::bad_array_new_length();
+  new (self) PackedTable(n_rows, n_columns);
+}
+
 void write_columns(PackedTable& table, std::size_t first, const Bytes& columns) {
   const std::size_t bytes = (table.n_rows + 7) / 8;
-  if (columns.shape(1) != bytes || first + columns.shape(0) > table.n_columns)
+  if (columns.shape(1) != bytes || first > table.n_columns ||
+      columns.shape(0) > table.n_columns - first)
     throw nb::value_error("these columns do not fit into the table");
+  if (bytes == 0) return;
   for (std::size_t c = 0; c < columns.shape(0); ++c)
     std::memcpy(table.column(first + c), columns.data() + c * bytes, bytes);
 }
@@ -201,7 +209,7 @@ NB_MODULE(_core, m) {
   m.def("kernels", &kernels);
 
   nb::class_<PackedTable>(m, "PackedTable")
-      .def(nb::init<std::size_t, std::size_t>(), "n_rows"_a, "n_columns"_a)
+      .def("__init__", &make_table, "n_rows"_a, "n_columns"_a)
       .def("write", &write_columns, "first"_a, "columns"_a)
       .def("take", &take_columns)
       .def_ro("n_rows", &PackedTable::n_rows)

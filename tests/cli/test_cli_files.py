@@ -157,6 +157,11 @@ def test_what_is_no_table(content, message):
         read(content)
 
 
+def test_utf_16_without_a_mark():
+    with pytest.raises(Refusal, match="cannot be read as CSV: UTF-16 .* not start with BOM"):
+        read("a,b\n1,2\n".encode("utf-16-le"), encoding="utf-16")
+
+
 def test_an_unknown_encoding():
     with pytest.raises(Refusal, match="unknown") as caught:
         read("a\n1\n", encoding="klingon")
@@ -282,6 +287,8 @@ def test_every_format_gives_the_same_table(tmp_path, name):
         ("t.jsonl", b'{"a": true}\n{"a": 1}\n', "'a' is a number, but in line 1 it is true or"),
         ("t.jsonl", b'{"a": 1, "a": 2}\n', "specified twice"),
         ("t.jsonl", b'{"a": "K\xf6ln"\n', "line 1 is not valid UTF-8 text"),
+        ("t.jsonl", b'{"a": "x"}\n{"a": "K\xf6ln"}\n', "line 2 is not valid UTF-8 text"),
+        ("t.jsonl", b'{"\xf6": 1}\n{"\xf6": 2}\n', "line 1 is not valid UTF-8 text"),
         ("t.arrow", b"\xff\xff\xff\xffxxxx", "cannot be read as feather"),
         ("t.parquet", b"", "cannot be read as parquet"),
         ("t.csv.gz", b"a,b\n1,2\n", "cannot be read"),

@@ -76,3 +76,26 @@ def test_folding() -> None:
         assert (dataset.n_distinct_rows < 30) == fold
     problem = Problem(X, y, n_classes=2, alpha=0.95, beta=0.5, rho=(2.5, 2.5))
     check_optimal(problem, solve(problem))
+
+
+@pytest.mark.parametrize(
+    ("first", "shape"),
+    [(2**64 - 1, (1, 8)), (2**63, (1, 8)), (2, (1, 8)), (1, (2, 8)), (0, (1, 7))],
+)
+def test_columns_outside_of_a_table_are_refused(first, shape):
+    table = _core.PackedTable(64, 2)
+    with pytest.raises(ValueError, match="do not fit into the table"):
+        table.write(first, np.ones(shape, dtype=np.uint8))
+    assert not table.take().any()
+
+
+def test_a_table_without_rows_takes_columns_without_bytes():
+    table = _core.PackedTable(0, 2)
+    table.write(0, np.zeros((2, 0), dtype=np.uint8))
+    assert table.take().shape == (2, 0)
+
+
+@pytest.mark.parametrize("shape", [(2**64 - 1, 1), (2**61, 2**61), (2**63, 2**6), (64, 2**61)])
+def test_tables_of_more_bits_than_can_be_counted_are_refused(shape):
+    with pytest.raises((MemoryError, ValueError)):
+        _core.PackedTable(*shape)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import sys
 from collections.abc import Callable, Sequence
@@ -11,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from maptree.cli.content import BLOCK, copied, file_content, start
+from maptree.cli.content import BLOCK, blocks, copied, file_content, start
 from maptree.cli.delimited import read_delimited
 from maptree.cli.header import Dialect
 from maptree.cli.mistakes import USAGE, Refusal, refuse_absent
@@ -193,6 +194,8 @@ def read_json_lines(content: pa.Buffer, where: str) -> pa.Table:
     """Return the table in a JSON lines file."""
     import pyarrow.json
 
+    if not _is_utf8(content):  # Arrow takes it, and fails when it hands out a name or a value
+        _refuse_lines(content, where)
     try:
         table = pyarrow.json.read_json(pa.BufferReader(content))
     except pa.ArrowInvalid as error:
@@ -202,6 +205,17 @@ def read_json_lines(content: pa.Buffer, where: str) -> pa.Table:
     if any(pa.types.is_nested(field.type) for field in table.schema):
         _refuse_lines(content, where)
     return table
+
+
+def _is_utf8(content: pa.Buffer) -> bool:
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        for block in blocks(content):
+            decoder.decode(block)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _refuse_lines(content: pa.Buffer, where: str) -> None:
