@@ -107,7 +107,7 @@ class Prover {
 
   struct Measure {
     Cost leaf;
-    std::uint32_t weight = 0;
+    RowSums sums;
   };
   Measure measure(const RowSet& rows, std::size_t depth);
 

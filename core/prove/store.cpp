@@ -57,10 +57,11 @@ std::uint32_t Store::new_cell() {
   return n_cells_++;
 }
 
-NodeId Store::intern(const StoreKey& key, Cost lower, Cost leaf, std::uint32_t weight) {
+NodeId Store::intern(const StoreKey& key, Cost lower, Cost leaf, const RowSums& sums) {
   for (NodeId id = buckets_[bucket_of(key)]; id != NodeId::none; id = (*this)[id].next) {
     StoreNode& old = (*this)[id];
     if (!(old.key == key)) continue;
+    check_same(old.sums(), sums);
     old.lower = std::max(old.lower, std::min(lower, old.upper));
     return id;
   }
@@ -71,7 +72,8 @@ NodeId Store::intern(const StoreKey& key, Cost lower, Cost leaf, std::uint32_t w
   made.key = key;
   made.upper = leaf;
   made.lower = std::min(lower, leaf);
-  made.weight = weight;
+  made.weight = sums.weight & ((1u << 29) - 1);
+  made.digest = sums.digest;
   NodeId& first = buckets_[bucket_of(key)];
   made.next = first;
   first = id;
@@ -278,7 +280,10 @@ bool Store::sweep(Watch& watch) {
   for (std::uint32_t n = 0; n < n_cells_; ++n) {
     if (!is_node(n)) continue;
     if (watch.stop(20)) return false;
-    if (std::exchange(cell(n).node.marked, false)) continue;
+    if (cell(n).node.marked) {
+      cell(n).node.marked = false;
+      continue;
+    }
     free_chain(cell(n).node.splits);
     free_.push_back(n);
     is_node(n) = false;
