@@ -130,9 +130,10 @@ std::int64_t Prover::advance(std::unique_lock<std::mutex>& lock, Proof& proof, C
   if (proof.root == NodeId::none) {
     if (!desk_.make_room(0, watch)) return 0;
     const Measure m = measure(all, 0);
-    proof.root =
+    const NodeId made =
         store_.intern({data_.key(all), 0, proof.limit}, proof.bounds.root_lower(), m.leaf, m.sums);
-    desk_.roots.push_back(proof.root);
+    desk_.roots.push_back(made);
+    proof.root = made;
   }
   ++proof.users;
   const StoreNode& root = store_[proof.root];
@@ -293,10 +294,11 @@ bool Prover::attach(StoreNode& node, SplitRecord& split, std::size_t depth) {
     return false;
   }
   if (node.solved() || split.attached()) return true;
+  NodeId child[2];  // both, before anybody sees one
   for (int side = 0; side < 2; ++side)
-    split.child[side] =
-        store_.intern({keys[side], static_cast<std::uint32_t>(depth) + 1, proof_->limit},
-                      split.lower[side], measures[side].leaf, measures[side].sums);
+    child[side] = store_.intern({keys[side], static_cast<std::uint32_t>(depth) + 1, proof_->limit},
+                                split.lower[side], measures[side].leaf, measures[side].sums);
+  for (int side = 0; side < 2; ++side) split.child[side] = child[side];
   return true;
 }
 

@@ -42,18 +42,28 @@ std::size_t Store::cells_growth(std::size_t n_splits) const {
          doubled(free_.capacity(), n_chunks * chunk_cells, chunk_cells) * sizeof(std::uint32_t);
 }
 
+void Store::reserve_cells(std::size_t n) {
+  while (chunks_.size() * chunk_cells - n_cells_ + free_.size() < n) {
+    // Every cell may be given back: room for that is taken with the cell.
+    const std::size_t n_cells = (chunks_.size() + 1) * chunk_cells;
+    if (free_.capacity() < n_cells) free_.reserve(std::max(2 * free_.capacity(), n_cells));
+    chunks_.push_back(nullptr);
+    try {
+      chunks_.back() = new (memory_.allocate(sizeof(Chunk))) Chunk;
+    } catch (...) {
+      chunks_.pop_back();
+      throw;
+    }
+  }
+}
+
 std::uint32_t Store::new_cell() {
   if (!free_.empty()) {
     const std::uint32_t n = free_.back();
     free_.pop_back();
     return n;
   }
-  if (n_cells_ == chunks_.size() * chunk_cells) {
-    chunks_.push_back(new (memory_.allocate(sizeof(Chunk))) Chunk);
-    // Every cell may be given back: room for that is taken with the cell.
-    if (free_.capacity() < chunks_.size() * chunk_cells)
-      free_.reserve(std::max(2 * free_.capacity(), chunks_.size() * chunk_cells));
-  }
+  reserve_cells(1);
   return n_cells_++;
 }
 
@@ -105,6 +115,11 @@ void Store::add_bucket() {
 
 void Store::open(NodeId id, const Expansion& found) {
   StoreNode& at = (*this)[id];
+  reserve_cells((found.splits.size() + block_splits - 1) / block_splits);
+  std::vector<std::uint32_t> there;  // columns
+  there.reserve(at.n_splits);
+  for_each_split(at, [&](const SplitRecord& split) { there.push_back(split.column); });
+  std::ranges::sort(there);
   at.expanded = true;
   at.base = found.base;
   at.rest = Cost::infinity();
@@ -120,7 +135,7 @@ void Store::open(NodeId id, const Expansion& found) {
   assert(std::ranges::is_sorted(found.splits, {},
                                 [](const SplitBounds& split) { return place_of(split); }));
   if (at.n_splits > 0) {
-    reopen(at, found);
+    reopen(at, found, there);
     return;
   }
   std::uint32_t block = no_cell;
@@ -130,13 +145,10 @@ void Store::open(NodeId id, const Expansion& found) {
 
 // Other threads may stand on the splits that are there, so these stay where they are. Those that
 // come back may be lower: no split before them ends a walk any more.
-void Store::reopen(StoreNode& at, const Expansion& found) {
-  std::vector<std::uint32_t> there;
+void Store::reopen(StoreNode& at, const Expansion& found, const std::vector<std::uint32_t>& there) {
   for_each_split(at, [&](SplitRecord& split) {
-    there.push_back(split.column);
     if (split.fresh()) split.forget_children();
   });
-  std::ranges::sort(there);
   std::uint32_t block = at.splits;
   while (cell(block).splits->next != no_cell) block = cell(block).splits->next;
   for (const SplitBounds& split : found.splits)
@@ -153,12 +165,13 @@ void Store::add_split(StoreNode& at, std::uint32_t& block, const SplitBounds& sp
 
 // `block` is the last one of the node's chain.
 SplitRecord& Store::add_split(StoreNode& at, std::uint32_t& block) {
-  const std::size_t i = at.n_splits++ % block_splits;
+  const std::size_t i = at.n_splits % block_splits;
   if (i == 0) {
     const std::uint32_t fresh = new_cell();
-    (at.n_splits == 1 ? at.splits : cell(block).splits->next) = fresh;
+    (at.n_splits == 0 ? at.splits : cell(block).splits->next) = fresh;
     block = fresh;
   }
+  ++at.n_splits;
   return *new (&cell(block).splits[i]) SplitRecord{};
 }
 

@@ -13,6 +13,7 @@
 //   or split `below`, whichever is cheaper. collect() keeps what is needed for that.
 //   A node's splits are in such an order that none after a fresh one has a lower total: they are
 //   sorted when they are found, and bounds only rise. So the least is found among the first few.
+//   A function that throws, as there is no memory, has changed nothing that can be seen.
 #pragma once
 
 #include <cstdint>
@@ -219,10 +220,12 @@ class Store {
   void trim(StoreNode& node, Cost margin);
   void mark_tree(NodeId id);
   bool sweep(Watch& watch);
+  // Afterwards new_cell() succeeds that often.
+  void reserve_cells(std::size_t n);
   std::uint32_t new_cell();
   SplitRecord& add_split(StoreNode& node, std::uint32_t& block);
   void add_split(StoreNode& node, std::uint32_t& block, const SplitBounds& split);
-  void reopen(StoreNode& node, const Expansion& found);
+  void reopen(StoreNode& node, const Expansion& found, const std::vector<std::uint32_t>& there);
   void free_chain(std::uint32_t& first);
 
   Arena memory_{sizeof(Chunk), small_chunks ? 2048 : std::size_t{1} << 16};
