@@ -134,6 +134,18 @@ void make_dataset(Dataset* self, PackedTable& table, const Array& labels,
                      memory_limit < 0 ? SIZE_MAX : static_cast<std::size_t>(memory_limit), watch);
 }
 
+// For tests: multipliers of the words of row sets (row_keys.hpp), high and low, again and again.
+using Multipliers =
+    nb::ndarray<const std::uint64_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
+
+void use_keys(Dataset& data, const Multipliers& multipliers) {
+  std::vector<RowKey> keys(multipliers.shape(0));
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    keys[i] = {multipliers.data()[2 * i], multipliers.data()[2 * i + 1]};
+  if (keys.empty()) throw nb::value_error("no multipliers");
+  data.use_keys(RowKeys(keys, data.n_words()));
+}
+
 struct PyResult {
   Result core;
   nb::object trace, feature, left, right, counts, gain;
@@ -224,6 +236,7 @@ NB_MODULE(_core, m) {
   };
   def_init(&make_dataset<ByteLabels>);
   def_init(&make_dataset<Int32Labels>);
+  dataset.def("use_keys", &use_keys, "multipliers"_a);
   dataset.def_prop_ro("n_rows", &Dataset::n_rows)
       .def_prop_ro("n_features", &Dataset::n_features)
       .def_prop_ro("n_classes", &Dataset::n_classes)

@@ -1,6 +1,10 @@
 #include "control/control.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <exception>
+
+#include "control/exceptions.hpp"
 
 namespace maptree {
 
@@ -12,7 +16,15 @@ double steady_seconds() {
 
 }  // namespace
 
-Control::Control(const Limits& limits) : limits_(limits), start_(now()) {}
+bool ready_to_throw() noexcept {
+  void* const volatile trial = std::malloc(4096);  // more than it takes; volatile: it is asked for
+  std::free(trial);
+  return trial != nullptr && std::uncaught_exceptions() >= 0;
+}
+
+Control::Control(const Limits& limits) : limits_(limits), start_(now()) {
+  static_cast<void>(ready_to_throw());
+}
 
 double Control::now() const { return limits_.clock ? limits_.clock() : steady_seconds(); }
 

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "data/mix.hpp"
 #include "data/transpose.hpp"
 
 namespace maptree {
@@ -30,6 +31,27 @@ void require(std::size_t bytes, std::size_t memory_limit) {
 template <class Vector>
 void give_back(Vector& memory) {
   Vector().swap(memory);
+}
+
+// Of all that the caller handed over. When stopped it is of no use.
+[[nodiscard]] Digest digest_of(const PackedTable& table, const RowClasses& classes, Watch& watch) {
+  Blake2b hash;
+  for (const std::size_t number :
+       {table.n_rows, table.n_columns, static_cast<std::size_t>(classes.n_classes),
+        classes.weights.size()})
+    hash.add(number);
+  const auto add = [&](std::span<const std::byte> bytes) {
+    constexpr std::size_t piece = 1 << 16;
+    for (; !bytes.empty(); bytes = bytes.subspan(std::min(piece, bytes.size()))) {
+      const auto some = bytes.first(std::min(piece, bytes.size()));
+      if (watch.poll(static_cast<std::int64_t>(some.size()))) return;
+      hash.add(some.data(), some.size());
+    }
+  };
+  add(std::as_bytes(std::span(table.words)));
+  add(classes.labels.bytes());
+  add(std::as_bytes(classes.weights));
+  return hash.finish();
 }
 
 }  // namespace
@@ -60,6 +82,7 @@ bool Dataset::build(PackedTable& table, const RowClasses& classes, Folding foldi
               (folding.columns ? n_buckets(table.n_columns) * sizeof(std::uint32_t) : 0),
           memory_limit);
   std::vector<Word> live = read_classes(classes, table.n_rows);
+  const Digest digest = digest_of(table, classes, watch);
   if (!choose_columns(table, live, folding.columns, watch)) return false;
   give_back(live);
 
@@ -92,15 +115,16 @@ bool Dataset::build(PackedTable& table, const RowClasses& classes, Folding foldi
   const std::size_t slots = n_words_ * word_bits;
   const std::size_t patterns =
       segments_.size() * (sizeof(Segment) + 4 * static_cast<std::size_t>(n_classes_));
+  const std::size_t keys = RowKeys::bytes_for(n_words_);
   // To move them takes the rows twice only where there is no room to move them where they are.
   const bool in_place = slots * row_bytes_ + slack <= by_row_.capacity();
   require(columns_bytes + patterns + slots * row_bytes_ +
               std::max((in_place ? 0 : rows_bytes) + 4 * std::max(n_rows, slots),
-                       n_columns() * n_words_ * sizeof(Word)),
+                       n_columns() * n_words_ * sizeof(Word) + keys),
           memory_limit);
   if (!move_rows(placed.slot, watch)) return false;
   give_back(placed.slot);
-  return fill_columns(watch);
+  return fill_columns(watch) && keys_.draw(digest, n_words_, watch);
 }
 
 std::vector<Word> Dataset::read_classes(const RowClasses& classes, std::size_t n_rows) {
@@ -275,14 +299,6 @@ RowSet Dataset::all_rows() const {
   return rows;
 }
 
-RowKey Dataset::key(const RowSet& rows) const {
-  RowKey key;
-  for (std::size_t i = 0; i < rows.n_stored(); ++i)
-    for_each_slot(rows.stored(i), rows.place(i) * word_bits,
-                  [&](std::size_t slot) { key ^= Dataset::key(slot); });
-  return key;
-}
-
 std::int64_t Dataset::count(const RowSet& rows, std::span<std::int64_t> counts) const {
   std::fill(counts.begin(), counts.end(), 0);
   std::int64_t distinct = 0;
@@ -324,7 +340,7 @@ std::int64_t Dataset::varying_columns(const RowSet& rows) const {
 
 std::size_t Dataset::bytes() const {
   const std::size_t patterns = segments_.size() * 4 * static_cast<std::size_t>(n_classes_);
-  return patterns + by_column_.capacity() * sizeof(Word) + by_row_.capacity() +
+  return patterns + keys_.bytes() + by_column_.capacity() * sizeof(Word) + by_row_.capacity() +
          multiplicity_.capacity() * sizeof(int) + original_.capacity() * sizeof(std::uint32_t) +
          segments_.capacity() * sizeof(Segment);
 }

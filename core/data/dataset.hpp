@@ -21,9 +21,9 @@
 #include <vector>
 
 #include "control/control.hpp"
-#include "data/mix.hpp"
 #include "data/packed_table.hpp"
 #include "data/placement.hpp"
+#include "data/row_keys.hpp"
 #include "data/row_set.hpp"
 
 namespace maptree {
@@ -72,15 +72,11 @@ class Dataset {
   [[nodiscard]] int multiplicity(std::size_t c) const { return multiplicity_[c]; }
   // The caller's column that a folded column stands for (the first of its equals).
   [[nodiscard]] std::uint32_t original(std::size_t c) const { return original_[c]; }
-  // Two mixes of the slot's number, which repeat from run to run; a table of them would be larger
-  // than the packed rows.
-  [[nodiscard]] static RowKey key(std::size_t slot) {
-    constexpr std::uint64_t seed = 0x6d617074726565ULL, step = 0x9e3779b97f4a7c15ULL;
-    return {mix(seed + (2 * slot + 1) * step), mix(seed + (2 * slot + 2) * step)};
-  }
 
   [[nodiscard]] RowSet all_rows() const;
-  [[nodiscard]] RowKey key(const RowSet& rows) const;
+  [[nodiscard]] RowKey key(const RowSet& rows) const { return keys_(rows); }
+  // For tests, of collisions.
+  void use_keys(RowKeys keys) { keys_ = std::move(keys); }
   // Class counts of a set; returns the number of its distinct rows.
   std::int64_t count(const RowSet& rows, std::span<std::int64_t> counts) const;
   // Sum of multiplicities of the columns that are not constant on the set: |V|.
@@ -116,6 +112,7 @@ class Dataset {
   std::vector<Segment> segments_;
   PageVector<Word> by_column_;
   PageVector<std::uint8_t> by_row_;  // and a few bytes, so that halves may be read to the end
+  RowKeys keys_;
   std::vector<int> multiplicity_;
   std::vector<std::uint32_t> original_;
 };

@@ -44,6 +44,10 @@ class Labels {
   Labels(const std::vector<std::int32_t>& labels) : Labels(std::span(labels)) {}
 
   [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] std::span<const std::byte> bytes() const {
+    return bytes_ != nullptr ? std::as_bytes(std::span(bytes_, size_))
+                             : std::as_bytes(std::span(numbers_, size_));
+  }
   [[nodiscard]] std::int32_t operator[](std::size_t row) const {
     return bytes_ != nullptr ? bytes_[row] : numbers_[row];
   }

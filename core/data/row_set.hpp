@@ -53,19 +53,6 @@ inline constexpr std::size_t word_bits = 64;
   return count;
 }
 
-// 128 bits that name a set: the exclusive or of 128 random bits per row (Zobrist). Sets that differ
-// collide with probability 2^-128, whatever their structure.
-struct RowKey {
-  std::uint64_t high = 0;
-  std::uint64_t low = 0;
-  bool operator==(const RowKey&) const = default;
-  RowKey& operator^=(const RowKey& other) {
-    high ^= other.high;
-    low ^= other.low;
-    return *this;
-  }
-};
-
 class RowSet {
  public:
   RowSet() = default;

@@ -81,14 +81,15 @@ bool LookAhead::open(Watch& watch) {
   // Nanoseconds, roughly: the way here, and the repacking of the rows that an expansion begins
   // with.
   const auto here = static_cast<std::int64_t>(2 * data_.n_words() + 200);
-  EntryId id = table_.find(frame.key, frame.depth);
+  const std::int64_t rows = data_.count(frame.rows, counts_);
+  const RowSums sums = RowSums::of(counts_, rows);
+  EntryId id = table_.find(frame.key, sums, frame.depth);
   if (id == EntryId::none) {
-    const std::int64_t rows = data_.count(frame.rows, counts_);
     watch.count(static_cast<std::int64_t>(data_.n_columns()) * (rows / 8 + 16));
     if (watch.stop(here)) return false;
     if (!expander_.expand(frame.rows, frame.depth, Cost::infinity(), watch, expansion_))
       return false;
-    id = table_.add(frame.key, frame.depth, expansion_);
+    id = table_.add(frame.key, sums, frame.depth, expansion_);
   } else if (watch.stop(here)) {
     return false;
   }
@@ -139,8 +140,7 @@ void LookAhead::descend(int side) {
   child.rows.assign_side(frame.rows, data_.column(column), side);
   if (!frame.second) {  // one key gives the other: the children part the rows
     frame.child_key[side] = data_.key(child.rows);
-    frame.child_key[1 - side] = frame.key;
-    frame.child_key[1 - side] ^= frame.child_key[side];
+    frame.child_key[1 - side] = key_of_rest(frame.key, frame.child_key[side]);
   }
   frame.side = side;
   child.key = frame.child_key[side];

@@ -39,17 +39,21 @@ void Entry::prune() {
 LookTable::LookTable(std::size_t max_bytes)
     : max_bytes_(max_bytes), buckets_(std::bit_ceil(max_bytes / usual_bytes + 1), EntryId::none) {}
 
-EntryId LookTable::find(const RowKey& rows, std::size_t depth) const {
+EntryId LookTable::find(const RowKey& rows, const RowSums& sums, std::size_t depth) const {
   EntryId id = buckets_[bucket_of(rows, depth)];
   while (id != EntryId::none) {
     const Entry& entry = entries_[static_cast<std::uint32_t>(id)];
-    if (entry.rows == rows && entry.depth == depth) break;
+    if (entry.rows == rows && entry.depth == depth) {
+      check_same(entry.sums, sums);
+      break;
+    }
     id = entry.next;
   }
   return id;
 }
 
-EntryId LookTable::add(const RowKey& rows, std::size_t depth, const Expansion& found) {
+EntryId LookTable::add(const RowKey& rows, const RowSums& sums, std::size_t depth,
+                       const Expansion& found) {
   EntryId id = free_;
   if (id == EntryId::none) {
     id = static_cast<EntryId>(entries_.size());
@@ -60,6 +64,7 @@ EntryId LookTable::add(const RowKey& rows, std::size_t depth, const Expansion& f
   }
   Entry& entry = (*this)[id];
   entry.rows = rows;
+  entry.sums = sums;
   entry.depth = static_cast<std::uint32_t>(depth);
   entry.base = found.base;
   entry.best = best_tree(found);

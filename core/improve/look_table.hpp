@@ -13,7 +13,7 @@
 #include <deque>
 #include <vector>
 
-#include "data/row_set.hpp"
+#include "data/row_keys.hpp"
 #include "improve/subtree.hpp"
 #include "scan/expand.hpp"
 
@@ -32,6 +32,7 @@ struct Candidate {
 
 struct Entry {
   RowKey rows;
+  RowSums sums;
   std::uint32_t depth = 0;
   EntryId next = EntryId::none;  // in its bucket, or among the free
   int effort = -1;               // spent on it so far (look_ahead.hpp)
@@ -55,9 +56,10 @@ class LookTable {
   explicit LookTable(std::size_t max_bytes);
 
   [[nodiscard]] Entry& operator[](EntryId id) { return entries_[static_cast<std::uint32_t>(id)]; }
-  [[nodiscard]] EntryId find(const RowKey& rows, std::size_t depth) const;
+  // Throws KeyCollision where the entry has other sums.
+  [[nodiscard]] EntryId find(const RowKey& rows, const RowSums& sums, std::size_t depth) const;
   // A new entry for what an expansion found.
-  EntryId add(const RowKey& rows, std::size_t depth, const Expansion& found);
+  EntryId add(const RowKey& rows, const RowSums& sums, std::size_t depth, const Expansion& found);
   // To be told when `best` was replaced: its memory is counted.
   void replace_best(EntryId id, Subtree&& better);
   // Gives an entry back that nobody can find.

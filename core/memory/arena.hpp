@@ -103,16 +103,16 @@ class Arena {
 #endif
     return Chunk(static_cast<std::byte*>(memory), Free{alignment});
   }
+  // What may throw comes first: without memory, nothing has changed.
   void add_chunk(std::size_t size) {
-    if (spare_ != nullptr && size <= huge_page) {
-      left_ = huge_page;
-      chunks_.push_back(std::move(spare_));
-    } else {
-      left_ = chunk_for(size, bytes_);
-      chunks_.push_back(new_chunk(left_));
-      bytes_ += left_ + note_;
-    }
-    next_ = chunks_.back().get();
+    const bool use_spare = spare_ != nullptr && size <= huge_page;
+    const std::size_t bytes = use_spare ? huge_page : chunk_for(size, bytes_);
+    Chunk made = use_spare ? Chunk() : new_chunk(bytes);
+    Chunk& to = chunks_.emplace_back();
+    if (!use_spare) bytes_ += bytes + note_;
+    to = std::move(use_spare ? spare_ : made);
+    next_ = to.get();
+    left_ = bytes;
   }
 
   std::size_t grain_;

@@ -14,7 +14,7 @@ BestFirst::BestFirst(const Dataset& data, const Posterior& posterior, const Boun
   path_[0].key = data_.key(path_[0].rows);
   const Measure root = measure(path_[0], 0);
   // The lone leaf is a tree, so there is always one to return.
-  root_ = graph_.intern(root.key, {bounds.root_lower(), root.leaf});
+  root_ = graph_.intern(root.key, root.sums, {bounds.root_lower(), root.leaf});
   ++subproblems_;
 }
 
@@ -51,11 +51,9 @@ int BestFirst::choose_side(const Split& split) const {
 BestFirst::Measure BestFirst::measure(const Subset& set, std::size_t depth) {
   counts_.resize(static_cast<std::size_t>(data_.n_classes()));
   const std::int64_t distinct = data_.count(set.rows, counts_);
-  std::uint64_t digest = 0;
-  for (const std::int64_t c : counts_)
-    digest = (digest + static_cast<std::uint64_t>(c)) * 0x9e3779b97f4a7c15ULL;
   Measure out;
-  out.key = {set.key, static_cast<std::uint32_t>(depth), static_cast<std::uint32_t>(digest >> 32)};
+  out.key = {set.key, static_cast<std::uint32_t>(depth)};
+  out.sums = RowSums::of(counts_, distinct);
   const bool varies = data_.varies(set.rows, distinct);
   out.leaf = posterior_.leaf(counts_) + (varies ? posterior_.stop(depth) : Cost(0));
   return out;
@@ -69,8 +67,7 @@ void BestFirst::attach(OrId id, std::uint32_t s, std::size_t depth, const Expans
   part_.rows.assign_side(path_[depth].rows, data_.column(split.column), 1);
   RowKey keys[2];
   keys[1] = data_.key(part_.rows);
-  keys[0] = graph_[id].key.rows;
-  keys[0] ^= keys[1];
+  keys[0] = key_of_rest(graph_[id].rows, keys[1]);
   for (int side = 1; side >= 0; --side) {
     if (side == 0) part_.rows.assign_side(path_[depth].rows, data_.column(split.column), 0);
     part_.key = keys[side];
@@ -82,7 +79,7 @@ void BestFirst::attach(OrId id, std::uint32_t s, std::size_t depth, const Expans
       known.below = best->best_below[side];
     }
     const std::int64_t before = graph_.n_nodes();
-    child[side] = graph_.intern(m.key, known);
+    child[side] = graph_.intern(m.key, m.sums, known);
     subproblems_ += graph_.n_nodes() - before;
   }
   graph_.attach(id, s, child[0], child[1]);
@@ -90,7 +87,7 @@ void BestFirst::attach(OrId id, std::uint32_t s, std::size_t depth, const Expans
 
 bool BestFirst::expand(Watch& watch) {
   const OrId id = selected_;
-  const std::size_t depth = graph_[id].key.depth;
+  const std::size_t depth = graph_[id].depth;
   if (!expander_.expand(path_[depth].rows, depth, graph_[id].upper, watch, expansion_))
     return false;
   graph_.open(id, expansion_);

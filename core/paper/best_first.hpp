@@ -57,6 +57,7 @@ class BestFirst {
   };
   struct Measure {
     NodeKey key;
+    RowSums sums;
     Cost leaf;
   };
 

@@ -41,11 +41,12 @@ std::size_t Graph::first_bytes(std::size_t n_splits) {
          2 * std::max(first_buckets, n_nodes) * sizeof(std::uint32_t);
 }
 
-OrId Graph::intern(const NodeKey& key, const Known& known) {
+OrId Graph::intern(const NodeKey& key, const RowSums& sums, const Known& known) {
   std::size_t bucket = key.rows.low & (buckets_.size() - 1);
   for (std::uint32_t n = buckets_[bucket]; n != nothing; n = nodes_[n]->next) {
     OrNode& node = *nodes_[n];
-    if (!(node.key == key)) continue;
+    if (!(node.key() == key)) continue;
+    check_same(node.sums(), sums);
     const OrId id{n};
     // Another parent may have known more.
     if (known.lower > node.lower) {
@@ -55,7 +56,7 @@ OrId Graph::intern(const NodeKey& key, const Known& known) {
     if (known.upper < node.upper && !node.expanded) {
       node.upper = known.upper;
       node.best = known.below;
-      node.upper_moved = true;
+      node.upper_moved = 1;
       mark(id);
     }
     return id;
@@ -67,7 +68,10 @@ OrId Graph::intern(const NodeKey& key, const Known& known) {
   const auto n = static_cast<std::uint32_t>(nodes_.size());
   nodes_.push_back(new (node_memory_.allocate(sizeof(OrNode))) OrNode{});
   OrNode& node = *nodes_[n];
-  node.key = key;
+  node.rows = key.rows;
+  node.depth = key.depth;
+  node.weight = sums.weight & ((1u << 29) - 1);
+  node.digest = sums.digest;
   node.lower = std::min(known.lower, known.upper);
   node.upper = known.upper;
   node.best = known.below;
@@ -79,7 +83,7 @@ OrId Graph::intern(const NodeKey& key, const Known& known) {
 void Graph::grow_table() {
   buckets_.assign(2 * buckets_.size(), nothing);
   for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
-    std::uint32_t& bucket = buckets_[nodes_[n]->key.rows.low & (buckets_.size() - 1)];
+    std::uint32_t& bucket = buckets_[nodes_[n]->rows.low & (buckets_.size() - 1)];
     nodes_[n]->next = bucket;
     bucket = n;
   }
@@ -114,7 +118,7 @@ void Graph::open(OrId id, const Expansion& found) {
       ++to;
     }
   }
-  node.upper_moved = node.upper_moved || node.upper != upper_before;
+  if (node.upper != upper_before) node.upper_moved = 1;
   mark(id);
   node.lower = std::max(node.lower, find_least(node));
 }
@@ -150,8 +154,8 @@ void Graph::mark(OrId id) {
   OrNode& node = at(id);
   if (node.dirty) return;
   node.dirty = true;
-  if (dirty_.size() <= node.key.depth) dirty_.resize(node.key.depth + 1);
-  std::vector<OrId>& level = dirty_[node.key.depth];
+  if (dirty_.size() <= node.depth) dirty_.resize(node.depth + 1);
+  std::vector<OrId>& level = dirty_[node.depth];
   dirty_bytes_ -= level.capacity() * sizeof(OrId);
   level.push_back(id);
   dirty_bytes_ += level.capacity() * sizeof(OrId);
@@ -169,7 +173,8 @@ void Graph::refresh(OrId id, std::uint32_t split, Cost before, bool upper_moved)
     if (upper < node.upper) {
       node.upper = upper;
       node.best = changed.column;
-      node.upper_moved = moved = true;
+      node.upper_moved = 1;
+      moved = true;
     }
   }
   const Cost least = find_least(node);
@@ -187,7 +192,7 @@ void Graph::propagate() {
       OrNode& node = at(id);
       if (!node.dirty) continue;
       const bool upper_moved = node.upper_moved;
-      node.dirty = node.upper_moved = false;
+      node.dirty = node.upper_moved = 0;
       for (std::uint32_t l = node.parents; l != nothing; l = links_[l].next) {
         const Link link = links_[l];
         Split& split = at(link.parent).splits[link.split];
@@ -218,7 +223,7 @@ bool Graph::is_ok() const {
       if (!split.attached()) continue;
       for (int side = 0; side < 2; ++side) {
         const OrNode& child = at(split.child[side]);
-        if (child.key.depth != node->key.depth + 1) return false;
+        if (child.depth != node->depth + 1) return false;
         if (!child.dirty && split.lower[side] != child.lower) return false;
       }
     }

@@ -7,8 +7,8 @@
 //   I3  upper(n) is reached by a tree: a leaf, or `best` and the trees of its children.
 //   I4  a split's lower[side] is its child's.
 //
-// Nodes are found again by 128 random bits a row, depth and class counts. Nothing is given back:
-// the search of the paper keeps every node it has made.
+// Nodes are found again by the key of their rows and by depth. Nothing is given back: the search of
+// the paper keeps every node it has made.
 //
 // Use: OrId root = graph.intern(...); graph.open(root, ...); graph.attach(...);
 // graph.propagate();
@@ -18,7 +18,8 @@
 #include <span>
 #include <vector>
 
-#include "data/row_set.hpp"
+#include "data/packed_table.hpp"
+#include "data/row_keys.hpp"
 #include "memory/arena.hpp"
 #include "model/cost.hpp"
 #include "scan/expand.hpp"
@@ -42,12 +43,13 @@ static_assert(sizeof(Split) == 32);
 struct NodeKey {
   RowKey rows;
   std::uint32_t depth = 0;
-  std::uint32_t counts = 0;  // a digest of the class counts
   bool operator==(const NodeKey&) const = default;
 };
 
 struct OrNode {
-  NodeKey key;
+  RowKey rows;
+  std::uint32_t depth = 0;
+  std::uint32_t digest = 0;  // of RowSums
   Cost lower, upper;
   Cost base;  // split(d) + log |V|, once expanded
   Split* splits = nullptr;
@@ -56,13 +58,16 @@ struct OrNode {
   std::uint32_t best = no_column;  // the split behind `upper`; none: a leaf
   std::uint32_t parents = UINT32_MAX;
   std::uint32_t next = UINT32_MAX;  // in its bucket of the table
-  bool expanded = false;
-  bool dirty = false;        // changed, parents not told yet
-  bool upper_moved = false;  // part of that change
+  std::uint32_t weight : 29 = 0;    // of its rows
+  std::uint32_t expanded : 1 = 0;
+  std::uint32_t dirty : 1 = 0;        // changed, parents not told yet
+  std::uint32_t upper_moved : 1 = 0;  // part of that change
 
   [[nodiscard]] bool solved() const { return lower == upper; }
+  [[nodiscard]] NodeKey key() const { return {rows, depth}; }
+  [[nodiscard]] RowSums sums() const { return {weight, digest}; }
 };
-static_assert(sizeof(OrNode) <= 96);
+static_assert(sizeof(OrNode) == 80 && max_total_weight < 1 << 29);
 
 class Graph {
  public:
@@ -82,8 +87,9 @@ class Graph {
     Cost lower, upper;
     std::uint32_t below = no_column;
   };
-  // The node of this key, made with these bounds if it is new, else with the better of both.
-  OrId intern(const NodeKey& key, const Known& known);
+  // The node of this key, made with these bounds if it is new, else with the better of both. Throws
+  // KeyCollision where it has other sums.
+  OrId intern(const NodeKey& key, const RowSums& sums, const Known& known);
 
   // Records what an expansion found.
   void open(OrId id, const Expansion& found);

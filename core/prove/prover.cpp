@@ -111,11 +111,9 @@ RowSet& Prover::rows_at(std::size_t depth) {
 
 Prover::Measure Prover::measure(const RowSet& rows, std::size_t depth) {
   const std::int64_t distinct = data_.count(rows, counts_);
-  std::int64_t weight = 0;
-  for (const std::int64_t c : counts_) weight += c;
   const bool varies = data_.varies(rows, distinct);
   return {posterior_.leaf(counts_) + (varies ? posterior_.stop(depth) : Cost(0)),
-          static_cast<std::uint32_t>(weight)};
+          RowSums::of(counts_, distinct)};
 }
 
 std::int64_t Prover::advance(std::unique_lock<std::mutex>& lock, Proof& proof, Cost goal,
@@ -132,9 +130,10 @@ std::int64_t Prover::advance(std::unique_lock<std::mutex>& lock, Proof& proof, C
   if (proof.root == NodeId::none) {
     if (!desk_.make_room(0, watch)) return 0;
     const Measure m = measure(all, 0);
-    proof.root = store_.intern({data_.key(all), 0, proof.limit}, proof.bounds.root_lower(), m.leaf,
-                               m.weight);
-    desk_.roots.push_back(proof.root);
+    const NodeId made =
+        store_.intern({data_.key(all), 0, proof.limit}, proof.bounds.root_lower(), m.leaf, m.sums);
+    desk_.roots.push_back(made);
+    proof.root = made;
   }
   ++proof.users;
   const StoreNode& root = store_[proof.root];
@@ -277,8 +276,7 @@ bool Prover::attach(StoreNode& node, SplitRecord& split, std::size_t depth) {
   RowKey keys[2];
   Measure measures[2];
   const RowSet& rows = path_[depth];
-  const auto n_rows = std::min<std::size_t>(node.weight, word_bits * rows.n_stored());  // at most
-  const auto work = static_cast<std::int64_t>(6 * n_rows + 4 * rows.n_stored());
+  const auto work = static_cast<std::int64_t>(12 * rows.n_stored());
   lock_->unlock();
   watch_->poll(work);
   // One key gives the other: the children part the rows.
@@ -286,8 +284,7 @@ bool Prover::attach(StoreNode& node, SplitRecord& split, std::size_t depth) {
     part_.assign_side(rows, data_.column(column), side);
     if (side == 1) {
       keys[1] = data_.key(part_);
-      keys[0] = whole;
-      keys[0] ^= keys[1];
+      keys[0] = key_of_rest(whole, keys[1]);
     }
     measures[side] = measure(part_, depth + 1);
   }
@@ -297,10 +294,11 @@ bool Prover::attach(StoreNode& node, SplitRecord& split, std::size_t depth) {
     return false;
   }
   if (node.solved() || split.attached()) return true;
+  NodeId child[2];  // both, before anybody sees one
   for (int side = 0; side < 2; ++side)
-    split.child[side] =
-        store_.intern({keys[side], static_cast<std::uint32_t>(depth) + 1, proof_->limit},
-                      split.lower[side], measures[side].leaf, measures[side].weight);
+    child[side] = store_.intern({keys[side], static_cast<std::uint32_t>(depth) + 1, proof_->limit},
+                                split.lower[side], measures[side].leaf, measures[side].sums);
+  for (int side = 0; side < 2; ++side) split.child[side] = child[side];
   return true;
 }
 
@@ -308,6 +306,7 @@ bool Prover::attach(StoreNode& node, SplitRecord& split, std::size_t depth) {
 void Prover::transfer(StoreNode& node) {
   if (!proof_->transfer) return;
   store_.for_each_depth(node.key, [&](const StoreNode& other) {
+    check_same(other.sums(), node.sums());
     if (other.key.depth >= node.key.depth) return;
     const Cost lower = proof_->bounds.transferred(other.lower, other.key.depth, node.key.depth);
     node.lower = std::max(node.lower, std::min(node.upper, lower));

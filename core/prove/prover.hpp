@@ -64,7 +64,7 @@ struct Desk {
   std::vector<const std::vector<NodeId>*> pinned;  // the nodes that each prover stands on
   std::vector<NodeId> roots;                       // of all proofs: named from outside the store
 
-  bool broken = false;  // a collection did not end: the search must
+  bool broken = false;  // a collection did not end, or a prover failed: the search must end
   // Makes room for the splits of one more node, and for two nodes; false: there is none.
   bool make_room(std::size_t n_splits, Watch& watch);
 };
@@ -107,7 +107,7 @@ class Prover {
 
   struct Measure {
     Cost leaf;
-    std::uint32_t weight = 0;
+    RowSums sums;
   };
   Measure measure(const RowSet& rows, std::size_t depth);
 

@@ -42,25 +42,36 @@ std::size_t Store::cells_growth(std::size_t n_splits) const {
          doubled(free_.capacity(), n_chunks * chunk_cells, chunk_cells) * sizeof(std::uint32_t);
 }
 
+void Store::reserve_cells(std::size_t n) {
+  while (chunks_.size() * chunk_cells - n_cells_ + free_.size() < n) {
+    // Every cell may be given back: room for that is taken with the cell.
+    const std::size_t n_cells = (chunks_.size() + 1) * chunk_cells;
+    if (free_.capacity() < n_cells) free_.reserve(std::max(2 * free_.capacity(), n_cells));
+    chunks_.push_back(nullptr);
+    try {
+      chunks_.back() = new (memory_.allocate(sizeof(Chunk))) Chunk;
+    } catch (...) {
+      chunks_.pop_back();
+      throw;
+    }
+  }
+}
+
 std::uint32_t Store::new_cell() {
   if (!free_.empty()) {
     const std::uint32_t n = free_.back();
     free_.pop_back();
     return n;
   }
-  if (n_cells_ == chunks_.size() * chunk_cells) {
-    chunks_.push_back(new (memory_.allocate(sizeof(Chunk))) Chunk);
-    // Every cell may be given back: room for that is taken with the cell.
-    if (free_.capacity() < chunks_.size() * chunk_cells)
-      free_.reserve(std::max(2 * free_.capacity(), chunks_.size() * chunk_cells));
-  }
+  reserve_cells(1);
   return n_cells_++;
 }
 
-NodeId Store::intern(const StoreKey& key, Cost lower, Cost leaf, std::uint32_t weight) {
+NodeId Store::intern(const StoreKey& key, Cost lower, Cost leaf, const RowSums& sums) {
   for (NodeId id = buckets_[bucket_of(key)]; id != NodeId::none; id = (*this)[id].next) {
     StoreNode& old = (*this)[id];
     if (!(old.key == key)) continue;
+    check_same(old.sums(), sums);
     old.lower = std::max(old.lower, std::min(lower, old.upper));
     return id;
   }
@@ -71,7 +82,8 @@ NodeId Store::intern(const StoreKey& key, Cost lower, Cost leaf, std::uint32_t w
   made.key = key;
   made.upper = leaf;
   made.lower = std::min(lower, leaf);
-  made.weight = weight;
+  made.weight = sums.weight & ((1u << 29) - 1);
+  made.digest = sums.digest;
   NodeId& first = buckets_[bucket_of(key)];
   made.next = first;
   first = id;
@@ -103,6 +115,11 @@ void Store::add_bucket() {
 
 void Store::open(NodeId id, const Expansion& found) {
   StoreNode& at = (*this)[id];
+  reserve_cells((found.splits.size() + block_splits - 1) / block_splits);
+  std::vector<std::uint32_t> there;  // columns
+  there.reserve(at.n_splits);
+  for_each_split(at, [&](const SplitRecord& split) { there.push_back(split.column); });
+  std::ranges::sort(there);
   at.expanded = true;
   at.base = found.base;
   at.rest = Cost::infinity();
@@ -118,7 +135,7 @@ void Store::open(NodeId id, const Expansion& found) {
   assert(std::ranges::is_sorted(found.splits, {},
                                 [](const SplitBounds& split) { return place_of(split); }));
   if (at.n_splits > 0) {
-    reopen(at, found);
+    reopen(at, found, there);
     return;
   }
   std::uint32_t block = no_cell;
@@ -128,13 +145,10 @@ void Store::open(NodeId id, const Expansion& found) {
 
 // Other threads may stand on the splits that are there, so these stay where they are. Those that
 // come back may be lower: no split before them ends a walk any more.
-void Store::reopen(StoreNode& at, const Expansion& found) {
-  std::vector<std::uint32_t> there;
+void Store::reopen(StoreNode& at, const Expansion& found, const std::vector<std::uint32_t>& there) {
   for_each_split(at, [&](SplitRecord& split) {
-    there.push_back(split.column);
     if (split.fresh()) split.forget_children();
   });
-  std::ranges::sort(there);
   std::uint32_t block = at.splits;
   while (cell(block).splits->next != no_cell) block = cell(block).splits->next;
   for (const SplitBounds& split : found.splits)
@@ -151,12 +165,13 @@ void Store::add_split(StoreNode& at, std::uint32_t& block, const SplitBounds& sp
 
 // `block` is the last one of the node's chain.
 SplitRecord& Store::add_split(StoreNode& at, std::uint32_t& block) {
-  const std::size_t i = at.n_splits++ % block_splits;
+  const std::size_t i = at.n_splits % block_splits;
   if (i == 0) {
     const std::uint32_t fresh = new_cell();
-    (at.n_splits == 1 ? at.splits : cell(block).splits->next) = fresh;
+    (at.n_splits == 0 ? at.splits : cell(block).splits->next) = fresh;
     block = fresh;
   }
+  ++at.n_splits;
   return *new (&cell(block).splits[i]) SplitRecord{};
 }
 
@@ -278,7 +293,10 @@ bool Store::sweep(Watch& watch) {
   for (std::uint32_t n = 0; n < n_cells_; ++n) {
     if (!is_node(n)) continue;
     if (watch.stop(20)) return false;
-    if (std::exchange(cell(n).node.marked, false)) continue;
+    if (cell(n).node.marked) {
+      cell(n).node.marked = false;
+      continue;
+    }
     free_chain(cell(n).node.splits);
     free_.push_back(n);
     is_node(n) = false;

@@ -13,13 +13,15 @@
 //   or split `below`, whichever is cheaper. collect() keeps what is needed for that.
 //   A node's splits are in such an order that none after a fresh one has a lower total: they are
 //   sorted when they are found, and bounds only rise. So the least is found among the first few.
+//   A function that throws, as there is no memory, has changed nothing that can be seen.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "data/row_set.hpp"
+#include "data/packed_table.hpp"
+#include "data/row_keys.hpp"
 #include "memory/arena.hpp"
 #include "model/cost.hpp"
 #include "scan/expand.hpp"
@@ -85,16 +87,19 @@ struct StoreNode {
   std::uint32_t n_splits = 0;
   std::uint32_t best = no_column;
   std::uint32_t below[2] = {no_column, no_column};
-  std::uint32_t weight = 0;  // of its rows
+  std::uint32_t digest = 0;  // of RowSums
   std::uint32_t effort = 0;  // expansions of it and below it; halved by every collection
   float price = 0;           // expansions per nat that it was last raised by
   NodeId next = NodeId::none;
-  bool expanded = false;
-  bool busy = false;    // being expanded
-  bool marked = false;  // collect() keeps it
+  std::uint32_t weight : 29 = 0;  // of its rows
+  std::uint32_t expanded : 1 = 0;
+  std::uint32_t busy : 1 = 0;    // being expanded
+  std::uint32_t marked : 1 = 0;  // collect() keeps it
 
   [[nodiscard]] bool solved() const { return lower == upper; }
+  [[nodiscard]] RowSums sums() const { return {weight, digest}; }
 };
+static_assert(max_total_weight < 1 << 29);
 static_assert(sizeof(StoreNode) == 96);
 
 class Store {
@@ -158,8 +163,9 @@ class Store {
       if ((*this)[id].key.rows == key.rows && (*this)[id].key.limit == key.limit)
         visit((*this)[id]);
   }
-  // The node of this key, new with these bounds or old with the better of both.
-  NodeId intern(const StoreKey& key, Cost lower, Cost leaf, std::uint32_t weight);
+  // The node of this key, new with these bounds or old with the better of both. Throws KeyCollision
+  // where the old one has other sums.
+  NodeId intern(const StoreKey& key, Cost lower, Cost leaf, const RowSums& sums);
   // Records what an expansion found, whose splits are sorted by their place: those that are bounded
   // below the node's upper are kept. Where the node has been expanded before, those that were
   // dropped come back.
@@ -214,10 +220,12 @@ class Store {
   void trim(StoreNode& node, Cost margin);
   void mark_tree(NodeId id);
   bool sweep(Watch& watch);
+  // Afterwards new_cell() succeeds that often.
+  void reserve_cells(std::size_t n);
   std::uint32_t new_cell();
   SplitRecord& add_split(StoreNode& node, std::uint32_t& block);
   void add_split(StoreNode& node, std::uint32_t& block, const SplitBounds& split);
-  void reopen(StoreNode& node, const Expansion& found);
+  void reopen(StoreNode& node, const Expansion& found, const std::vector<std::uint32_t>& there);
   void free_chain(std::uint32_t& first);
 
   Arena memory_{sizeof(Chunk), small_chunks ? 2048 : std::size_t{1} << 16};

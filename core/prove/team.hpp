@@ -3,11 +3,13 @@
 
 #include <exception>
 #include <memory>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <vector>
 
 #include "control/control.hpp"
+#include "control/exceptions.hpp"
 #include "prove/schedule.hpp"
 
 namespace maptree {
@@ -20,12 +22,13 @@ class Team {
     for (std::size_t i = 0; i < n_helpers; ++i)
       helpers_.push_back(std::make_unique<Helper>(schedule, data, posterior, bounds, options));
   }
-  // Where the system has no more threads, those there are will do.
+  // Where the system has no more threads or no memory for one, those there are will do.
   void start() {
     try {
       for (const auto& helper : helpers_)
         helper->thread = std::thread([this, at = helper.get()] { run(*at); });
     } catch (const std::system_error&) {
+    } catch (const std::bad_alloc&) {
     }
   }
   // What went wrong in a thread goes on in the caller's; with the schedule's lock held.
@@ -33,11 +36,20 @@ class Team {
     if (failure_) std::rethrow_exception(failure_);
   }
   // Ends the run: threads stop at their next reading of the clock, a fraction of a millisecond.
-  ~Team() {
+  // Without the lock.
+  void stop() {
     control_.end();
     for (const auto& helper : helpers_)
       if (helper->thread.joinable()) helper->thread.join();
   }
+  // Once stopped. A lack of memory takes nothing from what was proved before; a collision does.
+  void rethrow_collision() const {
+    try {
+      rethrow();
+    } catch (const std::bad_alloc&) {
+    }
+  }
+  ~Team() { stop(); }
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
@@ -63,6 +75,7 @@ class Team {
 
   void run(Helper& helper) {
     constexpr std::int64_t slice = 20'000'000;
+    if (!ready_to_throw()) return;
     Watch watch(control_, false);
     auto lock = schedule_.lock();
     try {

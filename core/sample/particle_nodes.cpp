@@ -17,21 +17,6 @@ constexpr std::size_t options_limit = small_limits ? 1 << 12 : 1 << 26;
 // Nodes, before those that no particle has are searched for.
 constexpr std::size_t least_room = small_limits ? 64 : 1 << 14;
 
-// 128 bits that name a set, by words: of a large set there are far fewer than rows, over which
-// Dataset::key goes, and that would take as long as counting all columns.
-RowKey key_of(const RowSet& rows) {
-  constexpr std::uint64_t a = 0x9e3779b97f4a7c15ULL, b = 0xd1b54a32d192ed03ULL;
-  RowKey key;
-  for (std::size_t i = 0; i < rows.n_stored(); ++i) {
-    const Word word = rows.stored(i);
-    if (word == 0) continue;
-    const std::uint64_t place = rows.place(i) + 1;
-    key.high += mix(mix(word + a * place) + a);
-    key.low += mix(mix(word ^ (b * place)) + b);
-  }
-  return key;
-}
-
 std::uint64_t split_key(ParticleNodes::Id id, std::uint32_t column) {
   return std::uint64_t{static_cast<std::uint32_t>(id)} << 32 | column;
 }
@@ -62,7 +47,7 @@ ParticleNodes::ParticleNodes(const Dataset& data, const Posterior& posterior, bo
 
 ParticleNodes::Id ParticleNodes::intern(const RowSet& rows, Node node) {
   const Id next{static_cast<std::uint32_t>(nodes_.size())};
-  const auto [found, is_new] = by_rows_.try_emplace(key_of(rows), next);
+  const auto [found, is_new] = by_rows_.try_emplace(data_.key(rows), next);
   if (!is_new) return found->second;
   node.divisible = data_.count(rows, side_counts_) > 1;
   node.likelihood = posterior_.leaf(side_counts_);
@@ -131,6 +116,9 @@ ParticleNodes::Children ParticleNodes::children(Id id, std::uint32_t column, Wat
     node.side = static_cast<std::uint8_t>(side);
     child[side] = intern(other_, std::move(node));
   }
+  // What was known of these rows must be true of them.
+  for (std::size_t k = 0; k < n_classes_; ++k)
+    if (counts(child[0])[k] + counts(child[1])[k] != counts(id)[k]) throw KeyCollision();
   return children_.emplace(key, Children{child[0], child[1]}).first->second;
 }
 

@@ -5,9 +5,12 @@
 #include <condition_variable>
 #include <deque>
 #include <exception>
+#include <new>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
+
+#include "control/exceptions.hpp"
 
 namespace maptree {
 
@@ -101,6 +104,7 @@ class Queue {
 void share_out(Sampling& sampling, std::size_t n_tasks, const Advance& advance) {
   Queue queue(n_tasks);
   const auto help = [&] {
+    if (!ready_to_throw()) return;
     try {
       Watch watch(sampling.control(), false);
       queue.work(advance, watch);
@@ -112,9 +116,11 @@ void share_out(Sampling& sampling, std::size_t n_tasks, const Advance& advance) 
   std::vector<std::thread> helpers;
   const auto wanted =
       static_cast<std::size_t>(std::max<std::int64_t>(sampling.control().limits().threads, 1));
+  helpers.reserve(std::min(wanted, n_tasks));
   try {
     while (helpers.size() + 1 < std::min(wanted, n_tasks)) helpers.emplace_back(help);
   } catch (const std::system_error&) {  // those there are will do
+  } catch (const std::bad_alloc&) {
   }
   try {
     Watch watch(sampling.control());

@@ -106,21 +106,35 @@ class Search {
       record();
     };
     auto lock = schedule.lock();
-    take();
-    team.start();
-    while (true) {
-      team.rethrow();
+    const auto work = [&] {
       take();
-      if (solved()) return Status::optimal;
-      if (schedule.desk().broken) watch_.check();  // the time is up
-      if (control_.stopped()) return control_.reason();
-      if (schedule.desk().out_of_expansions) return Status::expansion_limit;
-      if (schedule.desk().out_of_memory) return Status::memory_limit;
-      // Long enough to be worth the way down, short enough to share out the work.
-      schedule.work(prover, lock, std::clamp(watch_.work() / 64, slice, 32 * slice), watch_);
+      team.start();
+      while (true) {
+        team.rethrow();
+        take();
+        if (solved()) return Status::optimal;
+        if (schedule.desk().broken) watch_.check();  // the time is up
+        if (control_.stopped()) return control_.reason();
+        if (schedule.desk().out_of_expansions) return Status::expansion_limit;
+        if (schedule.desk().out_of_memory) return Status::memory_limit;
+        // Long enough to be worth the way down, short enough to share out the work.
+        schedule.work(prover, lock, std::clamp(watch_.work() / 64, slice, 32 * slice), watch_);
+        lock.unlock();
+        improve();
+        lock.lock();
+      }
+    };
+    try {
+      const Status status = work();
       lock.unlock();
-      improve();
-      lock.lock();
+      team.stop();
+      team.rethrow_collision();
+      return status;
+    } catch (...) {
+      // The other threads go on until the team stops: they must not take up what is half done.
+      if (!lock.owns_lock()) lock.lock();
+      schedule.desk().broken = true;
+      throw;
     }
   }
 

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "failing_memory.hpp"
 #include "memory/page_memory.hpp"
 
 namespace counted_memory {
@@ -21,6 +22,7 @@ void note_peak() {
 
 // The size lies in front of the block, which keeps its alignment.
 void* take(std::size_t bytes, std::size_t alignment) {
+  if (failing_memory::strikes()) throw std::bad_alloc();
   const std::size_t front = alignment < 16 ? 16 : alignment;
   void* const memory =
       alignment <= 16

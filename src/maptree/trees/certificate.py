@@ -23,8 +23,11 @@ class Certificate:
     It is about trees over the binary tests that the search was given, within ``max_depth`` and
     ``min_samples_leaf`` if those were set. The bounds are computed in fixed-point arithmetic
     (multiples of 2**-32 nats), in which they hold exactly, so "optimal" does not rest on
-    floating-point equality. It rests on one assumption: no two sets of rows share a random 128-bit
-    key. The probability that two do is about (number of subproblems)**2 / 2**129.
+    floating-point equality. It rests on one assumption: no two sets of rows that the search meets
+    share a 127-bit key. Keys are drawn from a cryptographic hash of the whole table, so nobody can
+    choose rows by their keys; the probability that any two sets share one is at most
+    (number of subproblems)**2 / 2**127. Where a set is recognised by its key its class counts
+    are compared, and a difference is an error.
 
     Attributes
     ----------

@@ -26,7 +26,7 @@ TEST(a_store_finds_what_it_was_given) {
     const std::uint64_t rows = n * 7919 % 1009;
     const auto depth = static_cast<std::uint32_t>(n % 3);
     const std::uint32_t limit = n % 2 == 0 ? no_limit : 3;
-    const NodeId id = store.intern(key_of(rows, depth, limit), Cost(10), Cost(20), 1);
+    const NodeId id = store.intern(key_of(rows, depth, limit), Cost(10), Cost(20), {1});
     const auto [known, fresh] = made.try_emplace(rows * 6 + depth * 2 + n % 2, id);
     CHECK(known->second == id);
     CHECK(store[id].lower == Cost(10) && store[id].upper == Cost(20));
@@ -37,11 +37,11 @@ TEST(a_store_finds_what_it_was_given) {
 
 TEST(an_old_node_takes_the_better_bound) {
   Store store;
-  const NodeId id = store.intern(key_of(1), Cost(10), Cost(20), 1);
-  CHECK(store.intern(key_of(1), Cost(5), Cost(20), 1) == id && store[id].lower == Cost(10));
-  CHECK(store.intern(key_of(1), Cost(15), Cost(20), 1) == id && store[id].lower == Cost(15));
-  CHECK(store.intern(key_of(1), Cost(25), Cost(20), 1) == id && store[id].solved());
-  CHECK(store[store.intern(key_of(2), Cost(30), Cost(20), 1)].solved());
+  const NodeId id = store.intern(key_of(1), Cost(10), Cost(20), {1});
+  CHECK(store.intern(key_of(1), Cost(5), Cost(20), {1}) == id && store[id].lower == Cost(10));
+  CHECK(store.intern(key_of(1), Cost(15), Cost(20), {1}) == id && store[id].lower == Cost(15));
+  CHECK(store.intern(key_of(1), Cost(25), Cost(20), {1}) == id && store[id].solved());
+  CHECK(store[store.intern(key_of(2), Cost(30), Cost(20), {1})].solved());
 }
 
 TEST(opening_keeps_the_splits_that_may_be_cheaper) {
@@ -50,7 +50,7 @@ TEST(opening_keeps_the_splits_that_may_be_cheaper) {
   found.base = Cost(2);
   for (std::size_t i = 0; i < 20; i += 2) found.splits[i].lower[0] = Cost(100);
   store_test::sort_splits(found);
-  const NodeId id = store.intern(key_of(1), Cost(1), Cost(50), 1);
+  const NodeId id = store.intern(key_of(1), Cost(1), Cost(50), {1});
   store.open(id, found);
   CHECK_EQUAL(store[id].n_splits, 10u);
   std::vector<std::uint32_t> columns;
@@ -59,14 +59,14 @@ TEST(opening_keeps_the_splits_that_may_be_cheaper) {
   for (std::size_t i = 0; i < columns.size(); ++i) CHECK_EQUAL(columns[i], 2 * i + 1);
   CHECK(!store[id].solved() && store[id].expanded);
 
-  const NodeId none = store.intern(key_of(2), Cost(1), Cost(8), 1);
+  const NodeId none = store.intern(key_of(2), Cost(1), Cost(8), {1});
   store.open(none, found);  // 2 + 3 + 3 is not below 8
   CHECK(store[none].solved() && store[none].n_splits == 0);
 
   found.best = 1;
   found.best_upper[0] = found.best_upper[1] = Cost(4);
   found.best_below[0] = 7;
-  const NodeId better = store.intern(key_of(3), Cost(1), Cost(50), 1);
+  const NodeId better = store.intern(key_of(3), Cost(1), Cost(50), {1});
   store.open(better, found);
   CHECK(store[better].upper == Cost(10) && store[better].best == 1 && store[better].below[0] == 7);
 }
@@ -80,8 +80,8 @@ TEST(a_store_says_what_it_takes) {
     for (int step = 0; step < 400; ++step) {
       const std::size_t n_splits = random.below(most + 1);
       const std::size_t before = store.bytes(), growth = store.growth(n_splits);
-      const NodeId id = store.intern(key_of(random.next()), Cost(0), Cost(100), 1);
-      store.intern(key_of(random.next()), Cost(0), Cost(100), 1);
+      const NodeId id = store.intern(key_of(random.next()), Cost(0), Cost(100), {1});
+      store.intern(key_of(random.next()), Cost(0), Cost(100), {1});
       store.open(id, splits_of(n_splits, Cost(1), Cost(2)));
       open.push_back(id);
       CHECK(store.bytes() <= before + growth);
@@ -109,7 +109,7 @@ TEST(what_was_dropped_is_used_again) {
   for (int round = 0; round < 50; ++round) {
     const std::size_t bytes = store.bytes();
     for (std::uint64_t n = 0; n < 1000; ++n) {
-      const NodeId id = store.intern(key_of(1000 * round + n), Cost(0), Cost(100), 1);
+      const NodeId id = store.intern(key_of(1000 * round + n), Cost(0), Cost(100), {1});
       store.open(id, splits_of(20, Cost(1), Cost(2)));
     }
     if (round > 0) CHECK_EQUAL(store.bytes(), bytes);
@@ -138,8 +138,8 @@ TEST(a_store_keeps_to_its_limit) {
       // As provers do: room for two nodes, and room for the splits of one.
       if (!ask(0)) continue;
       std::size_t most_bytes = store.bytes() + store.growth(0);
-      const NodeId id = store.intern(key_of(random.next()), Cost(0), Cost(100), 1);
-      store.intern(key_of(random.next()), Cost(0), Cost(100), 1);
+      const NodeId id = store.intern(key_of(random.next()), Cost(0), Cost(100), {1});
+      store.intern(key_of(random.next()), Cost(0), Cost(100), {1});
       store[id].effort = random.below(1000u);
       CHECK(store.bytes() <= limit && store.bytes() <= most_bytes);
       if (!ask(n_splits)) continue;
@@ -161,8 +161,8 @@ TEST(a_table_leaves_the_room_that_was_promised) {
       for (store.set_limit(limit); !store.has_room(0); store.set_limit(limit)) limit += 64;
       limit += random.below<std::size_t>(1000);
       store.set_limit(limit);
-      const NodeId id = store.intern(key_of(random.next()), Cost(0), Cost(100), 1);
-      store.intern(key_of(random.next()), Cost(0), Cost(100), 1);
+      const NodeId id = store.intern(key_of(random.next()), Cost(0), Cost(100), {1});
+      store.intern(key_of(random.next()), Cost(0), Cost(100), {1});
       CHECK(store.bytes() <= limit);
       store.set_limit(SIZE_MAX);
       store.open(id, splits_of(random.below<std::size_t>(12), Cost(1), Cost(2)));
@@ -183,11 +183,11 @@ TEST(a_table_that_grows_by_single_buckets_finds_everything) {
     std::map<std::uint64_t, NodeId> there;
     const auto is_found = [&](std::uint64_t n, NodeId id) {
       const std::size_t before = store.n_nodes();
-      return store.intern(key(n), Cost(0), Cost(100), 1) == id && store.n_nodes() == before &&
+      return store.intern(key(n), Cost(0), Cost(100), {1}) == id && store.n_nodes() == before &&
              store[id].key == key(n);
     };
     for (std::uint64_t n = 0; n < 1500; ++n) {
-      const NodeId id = store.intern(key(n), Cost(0), Cost(100), 1);
+      const NodeId id = store.intern(key(n), Cost(0), Cost(100), {1});
       store[id].effort = random.below(2u) << 30;
       CHECK_EQUAL(store.n_nodes(), there.size() + 1);
       there[n] = id;

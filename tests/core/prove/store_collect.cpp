@@ -49,7 +49,7 @@ std::set<NodeId> who_is_left(Store& store, const std::vector<NodeId>& nodes) {
   const std::size_t n_left = store.n_nodes();
   for (std::size_t n = 0; n < nodes.size(); ++n) {
     const std::size_t before = store.n_nodes();
-    const NodeId id = store.intern(key_of(n), Cost(0), Cost(100), 1);
+    const NodeId id = store.intern(key_of(n), Cost(0), Cost(100), {1});
     if (store.n_nodes() != before) continue;
     CHECK(id == nodes[n]);
     left.insert(id);
@@ -84,10 +84,10 @@ TEST(a_collection_keeps_pinned_nodes_their_children_and_all_trees) {
     Store store;
     std::vector<NodeId> nodes;
     for (std::uint64_t n = 0; n < 40; ++n)
-      nodes.push_back(store.intern(key_of(n), Cost(0), Cost(100), 1));
+      nodes.push_back(store.intern(key_of(n), Cost(0), Cost(100), {1}));
     // Later nodes have earlier ones as children, some in several places.
     for (std::size_t n = 40; n < 120; ++n) {
-      const NodeId id = store.intern(key_of(n), Cost(0), Cost(100'000), 1);
+      const NodeId id = store.intern(key_of(n), Cost(0), Cost(100'000), {1});
       Expansion found = splits_of(random.between<std::size_t>(1, 20), Cost(0), Cost(1));
       for (maptree::SplitBounds& split : found.splits) split.lower[0] = Cost(random.below(10));
       store_test::sort_splits(found);
@@ -136,7 +136,7 @@ TEST(a_collection_keeps_what_was_dear) {
   Store store;
   std::vector<NodeId> nodes;
   for (std::uint64_t n = 0; n < 1024; ++n) {
-    nodes.push_back(store.intern(key_of(n), Cost(0), Cost(100), 1));
+    nodes.push_back(store.intern(key_of(n), Cost(0), Cost(100), {1}));
     store[nodes.back()].effort = n % 4 == 0 ? 1000 : 1;
   }
   CHECK(store.collect({}, store.live() / 2, no_trimming, never));
@@ -150,7 +150,7 @@ TEST(nodes_of_ended_proofs_go_first) {
   NodeId stays = NodeId::none;
   for (std::uint64_t n = 0; n < 1000; ++n) {
     const std::uint32_t limit = n % 3 == 0 ? no_limit : static_cast<std::uint32_t>(n % 3);
-    const NodeId id = store.intern(key_of(n, 0, limit), Cost(0), Cost(100), 1);
+    const NodeId id = store.intern(key_of(n, 0, limit), Cost(0), Cost(100), {1});
     store.open(id, splits_of(5, Cost(1), Cost(2)));
     store[id].effort = limit == no_limit ? 1000 : 1'000'000;  // which is of no use any more
     if (n == 1) stays = id;
@@ -166,7 +166,7 @@ TEST(nodes_of_ended_proofs_go_first) {
   store.set_least_limit(3);
   collect();
   CHECK_EQUAL(store.n_nodes(), 335u);
-  for (std::uint64_t n = 0; n < 1000; n += 3) store.intern(key_of(n), Cost(0), Cost(100), 1);
+  for (std::uint64_t n = 0; n < 1000; n += 3) store.intern(key_of(n), Cost(0), Cost(100), {1});
   CHECK_EQUAL(store.n_nodes(), 335u);
   CHECK(store.collect({}, 0, no_trimming, never));
   CHECK_EQUAL(store.live(), 0u);
@@ -177,14 +177,14 @@ TEST(a_collection_can_be_stopped) {
   const auto collect = [](std::int64_t late_from) {
     Store store;
     for (std::uint64_t n = 0; n < 100; ++n) {
-      const NodeId id = store.intern(key_of(n), Cost(3), Cost(100), 1);
+      const NodeId id = store.intern(key_of(n), Cost(3), Cost(100), {1});
       Expansion found = splits_of(7, Cost(2), Cost(5));
       for (std::size_t i = 0; i < 7; ++i) found.splits[i].lower[0] = Cost(2 + 5 * (i % 2));
       store_test::sort_splits(found);
       store.open(id, found);
       store[id].effort = n % 2 == 0 ? 0 : 9;
     }
-    const NodeId pinned = store.intern(key_of(50), Cost(4), Cost(100), 1);
+    const NodeId pinned = store.intern(key_of(50), Cost(4), Cost(100), {1});
     const TurnedClock clock(late_from);
     maptree::Control control(clock.limits());
     maptree::Watch watch(control);

@@ -35,8 +35,8 @@ TEST(trimming_is_sound_and_opening_again_restores_every_split_once) {
       truth.push_back(split.lower[0] + split.lower[1] + Cost(random.below(100)));
     }
     store_test::sort_splits(found);
-    const NodeId id = store.intern(key_of(1), Cost(0), Cost(random.between(100, 300)), 1);
-    const NodeId child = store.intern(key_of(2), Cost(0), Cost(1), 1);
+    const NodeId id = store.intern(key_of(1), Cost(0), Cost(random.between(100, 300)), {1});
+    const NodeId child = store.intern(key_of(2), Cost(0), Cost(1), {1});
     StoreNode& node = store[id];
     Cost optimum = node.upper;
     for (const Cost cost : truth) optimum = std::min(optimum, found.base + cost);

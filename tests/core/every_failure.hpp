@@ -1,0 +1,53 @@
+// Runs something as often as it asks for memory or a thread, and refuses it another request each
+// time: first that one alone, then that one and all that follow.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <new>
+
+#include "check.hpp"
+#include "counted_memory.hpp"
+#include "failing_memory.hpp"
+
+namespace every_failure {
+
+struct Tally {
+  std::int64_t faults = 0, errors = 0;  // refused requests, and those that became std::bad_alloc
+};
+
+// run() returns what is to be looked at by check(outcome), once memory is there again; or it throws
+// std::bad_alloc. All that was taken must have been given back. Runs of more requests are sampled,
+// unless MAPTREE_FAULTS says more: a step of their number over this one.
+template <class Run, class Check>
+void inject(Tally& tally, const Run& run, const Check& check, std::int64_t most = 300) {
+  using failing_memory::Failure;
+  using failing_memory::Then;
+  if (const char* wanted = std::getenv("MAPTREE_FAULTS")) most = std::atoll(wanted);
+  std::int64_t n_requests = 0;
+  {
+    const Failure never(-1, Then::goes_on);
+    static_cast<void>(run());
+    n_requests = Failure::n_requests();
+  }
+  const std::int64_t step = n_requests / most + 1;
+  for (const Then then : {Then::goes_on, Then::is_gone}) {
+    for (std::int64_t nth = 1; nth <= n_requests; nth += step) {
+      const std::size_t before = counted_memory::held();
+      ++tally.faults;
+      try {
+        const auto outcome = [&] {
+          const Failure failure(nth, then);
+          return run();
+        }();
+        check(outcome);
+      } catch (const std::bad_alloc&) {
+        ++tally.errors;
+      }
+      CHECK_EQUAL(counted_memory::held(), before);
+    }
+  }
+}
+
+}  // namespace every_failure
