@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from numbers import Integral
 
 from maptree.parameters.numbers import bad_type, bad_value, real_number, whole_number
@@ -11,7 +12,12 @@ from maptree.parameters.numbers import bad_type, bad_value, real_number, whole_n
 # Counts have 26 bits or more everywhere; one bit is reserved for sums of two.
 MAX_TOTAL_WEIGHT = 2**25
 
-MOST_SAMPLES = 2**31 - 1  # chains, islands, particles: they are numbered in 32 bits
+# Of a sampler. Samples are numbered in 32 bits. Every chain and particle takes memory from the
+# start, whatever the time limit.
+MOST_SAMPLES = 2**31 - 1
+MOST_CHAINS = 2**16
+MOST_PARTICLES = 2**20
+MOST_ISLANDS = 2**16
 
 _MOST_THREADS = 256
 
@@ -34,7 +40,11 @@ def n_threads(n_jobs: object) -> int:
         raise bad_value("n_jobs", 0, "leaves no threads", remedy)
     if n_jobs == 1:
         return 1
-    from joblib import effective_n_jobs  # not needed for one thread, and slow to import
+    wanted = 1 if n_jobs is None else int(n_jobs)
+    if wanted > 0 and "joblib" not in sys.modules:
+        # No context of joblib says otherwise, and to import it takes longer than some time limits.
+        return min(wanted, _MOST_THREADS)
+    from joblib import effective_n_jobs
 
     return min(int(effective_n_jobs(n_jobs)), _MOST_THREADS)
 
