@@ -15,6 +15,7 @@ from maptree.encoding.thresholds import ChosenThresholds, choose_thresholds
 from maptree.schema.columns import Column
 from maptree.tables.binary import is_binary
 from maptree.tables.clock import is_zone
+from maptree.tables.deadline import OutOfTimeError, until
 from maptree.tables.labels import Codes
 from maptree.tables.table import Table
 from maptree.tables.values import Category, Values
@@ -72,18 +73,29 @@ class TablePass:
         for j in range(self.table.n_columns):
             name = column_name(self.table, j)
             if j > 0 and time.perf_counter() > deadline:
-                self._leave_binary()
-                note = "not read before the time limit: no test"
-                self.columns.append(Column(name, "unread", "", note=note))
+                self._leave_unread(name)
                 continue
-            values = self.table.read(j)
-            if self.binary and not is_binary(values):
-                self._leave_binary()
-            if self.binary:
-                column = binary_column(name, values)
-            else:
-                column = choose_column(name, values, self.rows, self.limits)
-            self._append(column, values, self.table.label(j))
+            try:
+                with until(deadline):
+                    self._read(j, name)
+            except OutOfTimeError:
+                del self.columns[j:], self.packed[j:]
+                self._leave_unread(name)
+
+    def _read(self, j: int, name: str) -> None:
+        values = self.table.read(j)
+        if self.binary and not is_binary(values):
+            self._leave_binary()
+        if self.binary:
+            column = binary_column(name, values)
+        else:
+            column = choose_column(name, values, self.rows, self.limits)
+        self._append(column, values, self.table.label(j))
+
+    def _leave_unread(self, name: str) -> None:
+        self._leave_binary()
+        note = "not read before the time limit: no test"
+        self.columns.append(Column(name, "unread", "", note=note))
 
     def _append(self, column: Column, values: Values, where: str) -> None:
         self.columns.append(column)
@@ -97,11 +109,12 @@ class TablePass:
         if not self.binary:
             return
         self.binary = False
-        for j, column in enumerate(self.columns):
-            values = self.table.read(j)
-            self.columns[j] = choose_column(column.name, values, self.rows, self.limits)
-            if self.pack and not self.columns[j].tests:
-                self.packed[j] = self.packed[j][:0]
+        with until(np.inf):  # all of them, or the table would have columns of both kinds
+            for j, column in enumerate(self.columns):
+                values = self.table.read(j)
+                self.columns[j] = choose_column(column.name, values, self.rows, self.limits)
+                if self.pack and not self.columns[j].tests:
+                    self.packed[j] = self.packed[j][:0]
 
 
 def column_name(table: Table, column: int) -> str:
