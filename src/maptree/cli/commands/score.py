@@ -36,7 +36,7 @@ def score(
     source = options.read_data(data, format, delimiter, encoding, missing, decimal)
     rows = labelled_rows(fitted, source, target)
     classes = fitted.labels
-    scores = compare(fitted.probabilities[rows.leaves], rows.codes)
+    scores = compare(fitted.probabilities, rows.codes, rows.leaves)
     if json:
         document = {"command": "score", "model_file": model, "data": data, "target": rows.target}
         emit(document | {"rows_without_target": rows.without} | scores_document(scores, classes))
