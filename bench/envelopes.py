@@ -82,7 +82,8 @@ def measured(case: Case) -> dict[str, Any]:
     """Fit a case in a process of its own; ``outcome`` says how it ended."""
     context = multiprocessing.get_context("fork")
     receive, send = context.Pipe(duplex=False)
-    process = context.Process(target=run, args=(case, send), daemon=True)
+    # Not a daemon, in which joblib allows one thread only.
+    process = context.Process(target=run, args=(case, send))
     process.start()
     send.close()
     row: dict[str, Any] = {"seed": case.seed, "what": case.name}

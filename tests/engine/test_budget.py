@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import tracemalloc
 
 import numpy as np
@@ -159,17 +157,3 @@ def test_a_time_limit_ends_filling_the_tables():
     proved = MAPTreeClassifier(time_limit=None).fit(*heavy(1_600_000))
     assert proved.certificate_.optimal
     assert model.certificate_.log_posterior < proved.certificate_.log_posterior
-
-
-def test_joblib_is_not_imported_to_count_threads():
-    """It takes longer than some time limits; what its contexts say counts once it is there."""
-    code = (
-        "import sys\n"
-        "from maptree.parameters.limits import n_threads\n"
-        "assert (n_threads(None), n_threads(3), n_threads(1000)) == (1, 3, 256)\n"
-        "assert 'joblib' not in sys.modules\n"
-        "from joblib import parallel_config\n"
-        "with parallel_config(n_jobs=2):\n"
-        "    assert n_threads(None) == 2\n"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)

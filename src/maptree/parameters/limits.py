@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import sys
 from numbers import Integral
 
 from maptree.parameters.numbers import bad_type, bad_value, real_number, whole_number
@@ -40,11 +39,7 @@ def n_threads(n_jobs: object) -> int:
         raise bad_value("n_jobs", 0, "leaves no threads", remedy)
     if n_jobs == 1:
         return 1
-    wanted = 1 if n_jobs is None else int(n_jobs)
-    if wanted > 0 and "joblib" not in sys.modules:
-        # No context of joblib says otherwise, and to import it takes longer than some time limits.
-        return min(wanted, _MOST_THREADS)
-    from joblib import effective_n_jobs
+    from joblib import effective_n_jobs  # not needed for one thread, and slow to import
 
     return min(int(effective_n_jobs(n_jobs)), _MOST_THREADS)
 
