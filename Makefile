@@ -13,6 +13,7 @@
 #   make fuzz    random problems until one fails (Ctrl-C stops)
 #   make bench   measure on the sets in $MAPTREE_DATA, ARGS="--limit 10" (bench/README.md)
 #   make bench-limits  what limits of time and memory are kept to, how soon the command answers
+#   make bench-envelopes  the same for random tables, labels, limits and estimators
 #   make paper   the paper's experiments on all systems, figures and report in build/paper
 #                (experiments/README.md); BUDGET=minute (speed by runs of 60 s) or BUDGET=full (days),
 #                FAMILY=speed SETS="vote lymph" JOBS=4 DASK=tcp://...
@@ -40,7 +41,7 @@ BUDGET ?= quick
 RESULTS ?= build/paper
 
 .PHONY: demo test test-all test-core test-core-fast test-threads test-system lint format fuzz dist
-.PHONY: bench bench-limits paper peers gallery clean
+.PHONY: bench bench-limits bench-envelopes paper peers gallery clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built
@@ -147,6 +148,9 @@ bench: $(VENV)/.built
 
 bench-limits: $(VENV)/.built
 	$(BIN)/python bench/limits.py $(ARGS)
+
+bench-envelopes: $(VENV)/.built
+	$(BIN)/python bench/envelopes.py $(ARGS)
 
 paper: OPTIONS = --results $(RESULTS) --budget $(BUDGET) $(if $(SETS),--sets $(SETS))
 paper: $(VENV)/.built $(VENV)/.experiments peers

@@ -244,7 +244,8 @@ NB_MODULE(_core, m) {
       .def_prop_ro("n_distinct_rows", &Dataset::n_distinct_rows)
       .def_prop_ro("n_distinct_columns", &Dataset::n_columns)
       .def_prop_ro("total_weight", &Dataset::total_weight)
-      .def_prop_ro("n_bytes", &Dataset::bytes);
+      .def_prop_ro("n_bytes", &Dataset::bytes)
+      .def_prop_ro("peak_bytes", &Dataset::peak_bytes);
 
   nb::class_<Prior>(m, "Prior")
       .def(

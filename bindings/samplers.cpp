@@ -34,6 +34,8 @@ const char* name(SamplingStatus status) {
       return "complete";
     case SamplingStatus::time_limit:
       return "time_limit";
+    case SamplingStatus::memory_limit:
+      return "memory_limit";
     case SamplingStatus::interrupted:
       return "interrupted";
   }

@@ -16,13 +16,6 @@ constexpr std::size_t half_bits = 32;
 constexpr std::size_t blocks = 4;  // transposed together
 constexpr std::size_t slack = Rows::slack;
 
-void require(std::size_t bytes, std::size_t memory_limit) {
-  if (bytes <= memory_limit) return;
-  throw std::length_error("memory_limit is too small for this table: to pack it takes " +
-                          std::to_string(bytes) + " bytes, and " + std::to_string(memory_limit) +
-                          " are left for that. Raise memory_limit, or pass fewer rows or columns.");
-}
-
 // Of the table that finds equal columns.
 [[nodiscard]] std::size_t n_buckets(std::size_t n_columns) {
   return std::bit_ceil(2 * n_columns + 1);
@@ -71,13 +64,23 @@ Dataset::Dataset(PackedTable table, const Labels& labels, std::span<const std::i
   if (complete_) return;
   give_back(by_row_);
   give_back(by_column_);
-  segments_.clear();
+  give_back(segments_);
+  pattern_bytes_ = 0;
   n_words_ = n_distinct_rows_ = 0;
+}
+
+void Dataset::require(std::size_t bytes, std::size_t memory_limit) {
+  peak_bytes_ = std::max(peak_bytes_, bytes);
+  if (bytes <= memory_limit) return;
+  throw std::length_error("memory_limit is too small for this table: to pack it takes " +
+                          std::to_string(bytes) + " bytes, and " + std::to_string(memory_limit) +
+                          " are left for that. Raise memory_limit, or pass fewer rows or columns.");
 }
 
 bool Dataset::build(PackedTable& table, const RowClasses& classes, Folding folding,
                     std::size_t memory_limit, Watch& watch) {
-  const std::size_t columns_bytes = table.n_columns * (sizeof(int) + sizeof(std::uint32_t));
+  const std::size_t columns_bytes = table.n_columns * (sizeof(int) + sizeof(std::uint32_t)) +
+                                    static_cast<std::size_t>(n_classes_) * sizeof(std::int64_t);
   require(table.bytes() + columns_bytes + words_for(table.n_rows) * sizeof(Word) +
               (folding.columns ? n_buckets(table.n_columns) * sizeof(std::uint32_t) : 0),
           memory_limit);
@@ -94,7 +97,7 @@ bool Dataset::build(PackedTable& table, const RowClasses& classes, Folding foldi
                                           [](std::int64_t w) { return w > 0; })
                           : total_weight_));
   const std::size_t rows_bytes = n_rows * row_bytes_;
-  const std::size_t placement = placement_bytes(n_rows, n_classes_, folding.rows);
+  const std::size_t placement = placement_bytes(n_rows, table.n_rows, n_classes_, folding.rows);
   require(columns_bytes + rows_bytes + std::max(table.bytes(), placement), memory_limit);
   // Room for a segment a class, so that the rows can be moved to their slots where they are.
   const std::size_t room =
@@ -113,12 +116,11 @@ bool Dataset::build(PackedTable& table, const RowClasses& classes, Folding foldi
   n_words_ = placed.n_words;
   n_distinct_rows_ = placed.n_distinct_rows;
   const std::size_t slots = n_words_ * word_bits;
-  const std::size_t patterns =
-      segments_.size() * (sizeof(Segment) + 4 * static_cast<std::size_t>(n_classes_));
+  for (const Segment& segment : segments_) pattern_bytes_ += segment.bytes();
   const std::size_t keys = RowKeys::bytes_for(n_words_);
   // To move them takes the rows twice only where there is no room to move them where they are.
   const bool in_place = slots * row_bytes_ + slack <= by_row_.capacity();
-  require(columns_bytes + patterns + slots * row_bytes_ +
+  require(columns_bytes + pattern_bytes_ + slots * row_bytes_ +
               std::max((in_place ? 0 : rows_bytes) + 4 * std::max(n_rows, slots),
                        n_columns() * n_words_ * sizeof(Word) + keys),
           memory_limit);
@@ -237,7 +239,7 @@ bool Dataset::fill_rows(const PackedTable& table, const RowClasses& classes, Wat
 bool Dataset::move_rows(PageVector<std::uint32_t>& slot, Watch& watch) {
   const std::size_t slots = n_words_ * word_bits;
   const std::size_t n_rows = std::max(slots, slot.size());
-  by_row_.resize(n_rows * row_bytes_ + slack, 0);
+  by_row_.resize(n_rows * row_bytes_ + slack);  // zeros, which are made when they are written
   slot.resize(n_rows, no_slot);
   std::vector<std::uint8_t> carried(row_bytes_), next(row_bytes_);
   for (std::size_t i = 0; i < n_rows; ++i) {
@@ -318,7 +320,8 @@ std::int64_t Dataset::count(const RowSet& rows, std::span<std::int64_t> counts) 
       counts[static_cast<std::size_t>(segment.unit_class)] += n;
       continue;
     }
-    for (std::size_t k = 0; k < counts.size(); ++k) counts[k] += n * segment.counts[k];
+    for (const ClassWeight& part : segment.pattern)
+      counts[static_cast<std::size_t>(part.k)] += n * part.weight;
   }
   return distinct;
 }
@@ -339,10 +342,9 @@ std::int64_t Dataset::varying_columns(const RowSet& rows) const {
 }
 
 std::size_t Dataset::bytes() const {
-  const std::size_t patterns = segments_.size() * 4 * static_cast<std::size_t>(n_classes_);
-  return patterns + keys_.bytes() + by_column_.capacity() * sizeof(Word) + by_row_.capacity() +
-         multiplicity_.capacity() * sizeof(int) + original_.capacity() * sizeof(std::uint32_t) +
-         segments_.capacity() * sizeof(Segment);
+  return pattern_bytes_ + keys_.bytes() + class_totals_.capacity() * sizeof(std::int64_t) +
+         by_column_.capacity() * sizeof(Word) + by_row_.capacity() +
+         multiplicity_.capacity() * sizeof(int) + original_.capacity() * sizeof(std::uint32_t);
 }
 
 }  // namespace maptree

@@ -86,8 +86,12 @@ class Dataset {
     return rows_folded_ ? distinct > 1 : varying_columns(rows) > 0;
   }
   [[nodiscard]] std::size_t bytes() const;
+  // The most that was held while it was made, the table included.
+  [[nodiscard]] std::size_t peak_bytes() const { return peak_bytes_; }
 
  private:
+  // Counts what is about to be held; throws where that is more than the limit.
+  void require(std::size_t bytes, std::size_t memory_limit);
   // Rows that count as bits; checks labels and weights on the way.
   [[nodiscard]] std::vector<Word> read_classes(const RowClasses& classes, std::size_t n_rows);
   // These return false when stopped.
@@ -110,6 +114,8 @@ class Dataset {
   bool complete_ = true;
   std::vector<std::int64_t> class_totals_;
   std::vector<Segment> segments_;
+  std::size_t pattern_bytes_ = 0;
+  std::size_t peak_bytes_ = 0;
   PageVector<Word> by_column_;
   PageVector<std::uint8_t> by_row_;  // and a few bytes, so that halves may be read to the end
   RowKeys keys_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <map>
+#include <utility>
 
 #include "data/mix.hpp"
 
@@ -69,20 +70,29 @@ std::int64_t find_equal_rows(const Rows& rows, PageVector<std::uint32_t>& of, Wa
   return n_many;
 }
 
+// The order of the weights of all classes, class by class: where one pattern has a class that the
+// other does not, its weight is the greater one.
+struct Before {
+  bool operator()(const Pattern& a, const Pattern& b) const {
+    for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) {
+      if (a[i].k != b[i].k) return a[i].k > b[i].k;
+      if (a[i].weight != b[i].weight) return a[i].weight < b[i].weight;
+    }
+    return a.size() < b.size();
+  }
+};
+
 // Numbers patterns in the order in which they are first met.
 class PatternNumbers {
  public:
   PatternNumbers(std::size_t n_classes, const std::function<void(std::size_t)>& check)
-      : check_(check),
-        last_weight_(n_classes, 0),
-        last_number_(n_classes, 0),
-        scratch_(n_classes, 0) {}
+      : check_(check), last_weight_(n_classes, 0), last_number_(n_classes, 0) {}
 
-  [[nodiscard]] std::uint32_t number(std::span<const std::int32_t> counts) {
-    std::copy(counts.begin(), counts.end(), scratch_.begin());
-    const auto [at, is_new] = numbers_.try_emplace(scratch_, n_rows_.size());
+  [[nodiscard]] std::uint32_t number(const Pattern& pattern) {
+    const auto [at, is_new] = numbers_.try_emplace(pattern, n_rows_.size());
     if (is_new) {
-      if (n_rows_.size() == n_rows_.capacity()) check_(bytes_for(2 * n_rows_.size() + 1));
+      bytes_ += bytes_of(pattern);
+      if (bytes_ > checked_) check_(checked_ = 2 * bytes_);
       n_rows_.push_back(0);
     }
     ++n_rows_[at->second];
@@ -94,48 +104,70 @@ class PatternNumbers {
       ++n_rows_[last_number_[k]];
       return last_number_[k];
     }
-    std::vector<std::int32_t> counts(scratch_.size(), 0);
-    counts[k] = last_weight_[k] = weight;
-    return last_number_[k] = number(counts);
+    last_weight_[k] = weight;
+    return last_number_[k] = number({{static_cast<std::int32_t>(k), weight}});
   }
-  [[nodiscard]] const std::map<std::vector<std::int32_t>, std::uint32_t>& sorted() const {
-    return numbers_;
-  }
+  [[nodiscard]] const std::map<Pattern, std::uint32_t, Before>& sorted() const { return numbers_; }
   [[nodiscard]] std::size_t n_rows(std::uint32_t number) const { return n_rows_[number]; }
 
  private:
-  // An entry of the map, its counts, what is kept by number, and the segment it becomes.
-  [[nodiscard]] std::size_t bytes_for(std::size_t n) const {
+  // An entry of the map, its classes, what is kept by number, and the segment it becomes.
+  [[nodiscard]] static std::size_t bytes_of(const Pattern& pattern) {
     constexpr std::size_t entry = 96;
-    return n * (entry + 2 * sizeof(std::int32_t) * scratch_.size() + 2 * sizeof(std::size_t) +
-                sizeof(std::uint32_t) + 2 * sizeof(Segment));
+    return entry + 2 * (16 + sizeof(ClassWeight) * pattern.size()) + 2 * sizeof(std::size_t) +
+           sizeof(std::uint32_t) + sizeof(Segment);
   }
 
   const std::function<void(std::size_t)>& check_;
-  std::map<std::vector<std::int32_t>, std::uint32_t> numbers_;
+  std::map<Pattern, std::uint32_t, Before> numbers_;
   std::vector<std::size_t> n_rows_;  // by number
+  std::size_t bytes_ = 0, checked_ = 0;
   std::vector<std::int32_t> last_weight_;
   std::vector<std::uint32_t> last_number_;
-  std::vector<std::int32_t> scratch_;
 };
 
-[[nodiscard]] Segment make_segment(const std::vector<std::int32_t>& pattern, std::size_t n_rows,
+[[nodiscard]] Segment make_segment(const Pattern& pattern, std::size_t n_rows,
                                    std::size_t first_word) {
   Segment segment;
   segment.first_word = first_word;
   segment.n_words = words_for(n_rows);
   segment.n_rows = n_rows;
-  segment.counts = pattern;
-  int n_present = 0;
-  for (std::size_t k = 0; k < pattern.size(); ++k) {
-    segment.weight += pattern[k];
-    if (pattern[k] > 0) ++n_present;
-    if (pattern[k] == 1) segment.unit_class = static_cast<int>(k);
-  }
-  segment.impure = n_present > 1;
-  if (segment.weight != 1) segment.unit_class = -1;
+  segment.pattern = pattern;
+  for (const ClassWeight& part : pattern) segment.weight += part.weight;
+  if (segment.weight == 1) segment.unit_class = pattern[0].k;
   return segment;
 }
+
+// The rows that are one, as lists of the caller's: of each the one before it.
+class EqualRows {
+ public:
+  EqualRows(std::size_t n_many, std::size_t n_given, std::size_t n_classes)
+      : last_(n_many), before_(n_many > 0 ? n_given : 0), weights_(n_many > 0 ? n_classes : 0) {}
+
+  void add(std::uint32_t m, std::size_t r) {
+    before_[r] = last_[m];
+    last_[m] = static_cast<std::uint32_t>(r) + 1;  // 0: none
+  }
+  [[nodiscard]] const Pattern& pattern(std::uint32_t m, const RowClasses& classes) {
+    pattern_.clear();
+    for (std::uint32_t next = last_[m]; next != 0; next = before_[next - 1]) {
+      const std::int32_t k = classes.labels[next - 1];
+      std::int32_t& weight = weights_[static_cast<std::size_t>(k)];
+      if (weight == 0) pattern_.push_back({k, 0});
+      weight += classes.weight(next - 1);
+    }
+    std::sort(pattern_.begin(), pattern_.end(),
+              [](const ClassWeight& a, const ClassWeight& b) { return a.k < b.k; });
+    for (ClassWeight& part : pattern_)
+      part.weight = std::exchange(weights_[static_cast<std::size_t>(part.k)], 0);
+    return pattern_;
+  }
+
+ private:
+  PageVector<std::uint32_t> last_, before_;
+  std::vector<std::int32_t> weights_;  // by class; 0 but for the row at hand
+  Pattern pattern_;
+};
 
 // Calls visit(i, r) for every row i and the caller's row r that it is. False when stopped.
 template <class Visit>
@@ -166,14 +198,12 @@ Placement place_rows(const Rows& rows, const RowClasses& classes, Watch& watch,
   out.complete = n_many >= 0;
   if (!out.complete) return out;
 
-  // Class counts, of rows with equals only: the others are known by label and weight.
-  PageVector<std::int32_t> counts(static_cast<std::size_t>(n_many) * n_classes);
-  out.complete = for_each_row(classes, watch, [&](std::size_t i, std::size_t r) {
-    const std::uint32_t first = is_first(of, i) ? of[i] : of[of[i]];
-    if ((first & many) != 0)
-      counts[(first & ~many) * n_classes + static_cast<std::size_t>(classes.labels[r])] +=
-          classes.weight(r);
-  });
+  // Of rows with equals only: the others are known by label and weight.
+  EqualRows equal(static_cast<std::size_t>(n_many), classes.labels.size(), n_classes);
+  out.complete = n_many == 0 || for_each_row(classes, watch, [&](std::size_t i, std::size_t r) {
+                   const std::uint32_t first = is_first(of, i) ? of[i] : of[of[i]];
+                   if ((first & many) != 0) equal.add(first & ~many, r);
+                 });
   if (!out.complete) return out;
 
   PatternNumbers patterns(n_classes, check);
@@ -181,7 +211,7 @@ Placement place_rows(const Rows& rows, const RowClasses& classes, Watch& watch,
     if (!is_first(of, i))
       of[i] = no_slot;
     else if ((of[i] & many) != 0)
-      of[i] = patterns.number({&counts[(of[i] & ~many) * n_classes], n_classes});
+      of[i] = patterns.number(equal.pattern(of[i] & ~many, classes));
     else
       of[i] = patterns.number(static_cast<std::size_t>(classes.labels[r]), classes.weight(r));
   });
@@ -200,11 +230,12 @@ Placement place_rows(const Rows& rows, const RowClasses& classes, Watch& watch,
   return out;
 }
 
-std::size_t placement_bytes(std::size_t n_rows, int n_classes, bool fold) {
-  if (!fold) return 4 * n_rows;
-  // The table, or the counts of at most half of the rows; the first is given back before.
-  const std::size_t counts = 4 * static_cast<std::size_t>(n_classes) * (n_rows / 2);
-  return 4 * n_rows + std::max(4 * table_size(n_rows), counts);
+std::size_t placement_bytes(std::size_t n_rows, std::size_t n_given, int n_classes, bool fold) {
+  const std::size_t by_class = 12 * static_cast<std::size_t>(n_classes);
+  if (!fold) return 4 * n_rows + by_class;
+  // The table, or the lists of equal rows, of which there are at most half as many as rows; the
+  // first is given back before.
+  return 4 * n_rows + std::max(4 * table_size(n_rows), 4 * n_given + 2 * n_rows) + by_class;
 }
 
 }  // namespace maptree

@@ -11,20 +11,30 @@
 #include <vector>
 
 #include "control/control.hpp"
+#include "data/class_weight.hpp"
 #include "data/packed_table.hpp"
 
 namespace maptree {
 
 inline constexpr std::uint32_t no_slot = UINT32_MAX;
 
+// The classes that a row has, in order. With a weight for every class instead, all patterns
+// together would grow with the square of the classes.
+using Pattern = std::vector<ClassWeight>;
+
 struct Segment {
   std::size_t first_word = 0;
   std::size_t n_words = 0;
-  std::size_t n_rows = 0;            // distinct rows; they fill the first slots
-  std::vector<std::int32_t> counts;  // the pattern: weight of each class in each of its rows
-  std::int32_t weight = 0;           // sum of counts
-  int unit_class = -1;               // k where the pattern is one row of class k, else -1
-  bool impure = false;               // more than one class: such rows can never be told apart
+  std::size_t n_rows = 0;   // distinct rows; they fill the first slots
+  Pattern pattern;          // of each of its rows
+  std::int32_t weight = 0;  // sum over the pattern
+  int unit_class = -1;      // k where the pattern is one row of class k, else -1
+
+  // More than one class: such rows can never be told apart.
+  [[nodiscard]] bool impure() const { return pattern.size() > 1; }
+  [[nodiscard]] std::size_t bytes() const {
+    return sizeof(*this) + pattern.capacity() * sizeof(ClassWeight);
+  }
 };
 
 // Rows side by side, each of whole bytes; bits beyond the last column are 0.
@@ -66,7 +76,9 @@ struct Placement {
 // `check` is called before more is taken for patterns, with the bytes that all of them will take.
 Placement place_rows(const Rows& rows, const RowClasses& classes, Watch& watch,
                      const std::function<void(std::size_t)>& check);
-// The most that place_rows allocates at a time, but for patterns and segments.
-[[nodiscard]] std::size_t placement_bytes(std::size_t n_rows, int n_classes, bool fold);
+// The most that place_rows allocates at a time, but for patterns and segments, for `n_rows` rows
+// that are made of `n_given` rows of the caller.
+[[nodiscard]] std::size_t placement_bytes(std::size_t n_rows, std::size_t n_given, int n_classes,
+                                          bool fold);
 
 }  // namespace maptree

@@ -19,17 +19,22 @@ constexpr std::int64_t least_work = 1'000'000;
 }  // namespace
 
 Improver::Improver(const Dataset& data, const Posterior& posterior, Expander& expander,
-                   std::size_t max_bytes)
-    : data_(data), posterior_(posterior), look_ahead_(data, expander, max_bytes) {
+                   std::size_t max_bytes, std::size_t most_nodes)
+    : data_(data),
+      posterior_(posterior),
+      most_nodes_(most_nodes),
+      look_ahead_(data, expander, max_bytes) {
   Tree leaf;
-  std::vector<std::int64_t> counts(static_cast<std::size_t>(data.n_classes()));
-  data.count(data.all_rows(), counts);
-  add_node(leaf, counts);
+  add_node(leaf);
   offer(leaf, score(leaf, data, posterior).subtree[0]);
 }
 
 void Improver::offer(const Tree& tree, Cost cost) {
   if (cost >= best_.cost()) return;
+  if (tree.feature.size() > most_nodes_) {
+    too_large_ = true;
+    return;
+  }
   outdated_ = true;  // the look-ahead under way goes on, for what it tells of its rows
   const TreeScores scores = score(tree, data_, posterior_);
   assert(scores.subtree[0] == cost);
@@ -145,6 +150,10 @@ void Improver::conclude() {
 
   // The new subtree takes the old one's place; what is above it costs that much less.
   assert(found.cost() < before);
+  if (best_.parts.size() - (spot.end - spot_) + found.parts.size() > most_nodes_) {
+    too_large_ = true;
+    return;
+  }
   Subtree better;
   better.parts.reserve(best_.parts.size() - (spot.end - spot_) + found.parts.size());
   const auto old = best_.parts.begin();
@@ -160,21 +169,17 @@ void Improver::conclude() {
 Tree Improver::tree() const {
   Tree tree;
   std::size_t at = 0;
-  build(data_.all_rows(), at, tree);
+  build(at, tree);
   return tree;
 }
 
-std::int32_t Improver::build(const RowSet& rows, std::size_t& at, Tree& tree) const {
-  std::vector<std::int64_t> counts(static_cast<std::size_t>(data_.n_classes()));
-  data_.count(rows, counts);
-  const std::int32_t node = add_node(tree, counts);
+std::int32_t Improver::build(std::size_t& at, Tree& tree) const {
+  const std::int32_t node = add_node(tree);
   const std::uint32_t column = best_.parts[at++].column;
   if (column == no_column) return node;
   tree.feature[static_cast<std::size_t>(node)] = static_cast<std::int32_t>(data_.original(column));
-  RowSet part;
   for (int side = 0; side < 2; ++side) {
-    part.assign_side(rows, data_.column(column), side);
-    const std::int32_t child = build(part, at, tree);
+    const std::int32_t child = build(at, tree);
     (side == 0 ? tree.left : tree.right)[static_cast<std::size_t>(node)] = child;
   }
   return node;

@@ -22,11 +22,13 @@ namespace maptree {
 
 class Improver {
  public:
-  // Begins with the lone leaf. Look-aheads take `max_bytes` at most, the tree not included.
+  // Begins with the lone leaf. Look-aheads take `max_bytes` at most, the tree not included; no tree
+  // of more than `most_nodes` is held.
   Improver(const Dataset& data, const Posterior& posterior, Expander& expander,
-           std::size_t max_bytes);
+           std::size_t max_bytes, std::size_t most_nodes = SIZE_MAX);
 
-  // Takes a tree from elsewhere, and its cost, if it is cheaper than the one held.
+  // Takes a tree from elsewhere, and its cost, if it is cheaper than the one held, and not too
+  // large.
   void offer(const Tree& tree, Cost cost);
   // Does about this much work; less where it is exhausted or the watch says stop.
   void improve(std::int64_t work, Watch& watch);
@@ -34,6 +36,8 @@ class Improver {
   [[nodiscard]] Cost cost() const { return best_.cost(); }
   [[nodiscard]] Tree tree() const;
   [[nodiscard]] std::size_t n_leaves() const { return (best_.parts.size() + 1) / 2; }
+  // A cheaper tree was found that is too large.
+  [[nodiscard]] bool too_large() const { return too_large_; }
   // No tree is cheaper.
   [[nodiscard]] bool proved() const { return spots_[0].solved; }
   // Nothing is left to try.
@@ -59,10 +63,11 @@ class Improver {
   void start();
   void conclude();
   [[nodiscard]] std::size_t tree_bytes() const;
-  std::int32_t build(const RowSet& rows, std::size_t& at, Tree& tree) const;
+  std::int32_t build(std::size_t& at, Tree& tree) const;
 
   const Dataset& data_;
   const Posterior& posterior_;
+  const std::size_t most_nodes_;
   LookAhead look_ahead_;
   Subtree best_;
   std::vector<Spot> spots_;
@@ -70,6 +75,7 @@ class Improver {
   bool running_ = false;   // while there is one,
   bool outdated_ = false;  // and whether the tree was replaced meanwhile
   bool exhausted_ = false;
+  bool too_large_ = false;
   std::int64_t work_ = 0;
   std::int64_t last_gain_ = 0;
   std::int64_t start_work_ = 0;  // work_ when the look-ahead began, and

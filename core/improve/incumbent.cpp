@@ -18,11 +18,12 @@ Cost Incumbent::grow_node(const RowSet& rows, std::size_t depth, int hope, Watch
                           Tree& tree) {
   std::vector<std::int64_t> counts(static_cast<std::size_t>(data_.n_classes()));
   const std::int64_t distinct = data_.count(rows, counts);
-  const std::int32_t at = add_node(tree, counts);
+  const std::int32_t at = add_node(tree);
   const bool varies = data_.varies(rows, distinct);
   const Cost leaf = posterior_.leaf(counts) + (varies ? posterior_.stop(depth) : Cost(0));
   const bool may_split =
-      varies && (options_.max_depth < 0 || depth < static_cast<std::size_t>(options_.max_depth));
+      varies && tree.feature.size() + 2 <= most_nodes_ &&
+      (options_.max_depth < 0 || depth < static_cast<std::size_t>(options_.max_depth));
   const auto work = static_cast<std::int64_t>(data_.n_columns()) * (distinct / 32 + 16);
   if (!may_split) return leaf;
   watch.count(work);
@@ -51,7 +52,7 @@ Cost Incumbent::grow_node(const RowSet& rows, std::size_t depth, int hope, Watch
 
 std::uint32_t Incumbent::choose(std::size_t depth, Cost base, Cost leaf, Watch& watch,
                                 Cost& leaves) {
-  const std::int64_t work = 20 * data_.n_classes() + 40;
+  const auto work = static_cast<std::int64_t>(20 * view_.total().classes.size() + 40);
   std::uint32_t best = no_column;
   Cost least = Cost::infinity();
   for (std::size_t c = 0; c < view_.columns().size(); ++c) {

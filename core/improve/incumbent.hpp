@@ -17,10 +17,16 @@ namespace maptree {
 
 class Incumbent {
  public:
-  // `view` is scratch memory, shared with whoever expands nodes at other times.
+  // `view` is scratch memory, shared with whoever expands nodes at other times. The tree has
+  // `most_nodes` at most.
   Incumbent(const Dataset& data, const Posterior& posterior, const Bounds& bounds,
-            const Options& options, NodeView& view)
-      : data_(data), posterior_(posterior), bounds_(bounds), options_(options), view_(view) {}
+            const Options& options, NodeView& view, std::size_t most_nodes = SIZE_MAX)
+      : data_(data),
+        posterior_(posterior),
+        bounds_(bounds),
+        options_(options),
+        view_(view),
+        most_nodes_(most_nodes) {}
 
   // The greedy tree and its cost. Where the watch says stop, what is not grown yet stays a leaf.
   Cost grow(Watch& watch, Tree& tree);
@@ -37,6 +43,7 @@ class Incumbent {
   const Bounds& bounds_;
   const Options& options_;
   NodeView& view_;
+  const std::size_t most_nodes_;
   SetCounts counts_;
 };
 

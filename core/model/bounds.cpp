@@ -80,33 +80,35 @@ Bounds::Bounds(const Posterior& posterior, const Dataset& data, const Options& o
   if (options.equivalent_rows_bound && data.rows_folded()) {
     for (std::size_t s = 0; s < group_floor_.size(); ++s) {
       const Segment& segment = data.segments()[s];
-      if (!segment.impure) continue;
-      group_floor_[s] = posterior.group_floor(segment.counts);
+      if (!segment.impure()) continue;
+      group_floor_[s] = posterior.group_floor(segment.pattern);
     }
   }
 
   SetCounts all;
   all.clear(static_cast<std::size_t>(data.n_classes()));
   for (std::size_t s = 0; s < group_floor_.size(); ++s)
-    all.add(data.segments()[s].counts, static_cast<std::int32_t>(data.segments()[s].n_rows),
+    all.add(data.segments()[s].pattern, static_cast<std::int32_t>(data.segments()[s].n_rows),
             group_floor_[s].units());
   root_lower_ = bracket(all, 0).lower;
 }
 
-void SetCounts::add(std::span<const std::int32_t> weights, std::int32_t rows,
+void SetCounts::add(std::span<const ClassWeight> pattern, std::int32_t rows,
                     std::int64_t group_floor) {
   distinct += rows;
   groups += rows * group_floor;
-  for (std::size_t k = 0; k < classes.size(); ++k) {
-    classes[k] += rows * weights[k];
-    weight += rows * weights[k];
-    if (group_floor == 0) rest[k] += rows * weights[k];
+  for (const ClassWeight& part : pattern) {
+    const auto k = static_cast<std::size_t>(part.k);
+    classes[k] += rows * part.weight;
+    weight += rows * part.weight;
+    if (group_floor == 0) rest[k] += rows * part.weight;
   }
 }
 
 void SetCounts::clear(std::size_t n_classes) {
   classes.assign(n_classes, 0);
   rest.assign(n_classes, 0);
+  numbers = {};
   groups = 0;
   weight = distinct = 0;
 }
@@ -126,9 +128,11 @@ Bracket Bounds::bracket(const SetCounts& set, std::size_t depth, std::int32_t va
   std::int64_t pure = 0;
   std::int64_t apart = set.groups;
   for (std::size_t k = 0; k < set.classes.size(); ++k) {
-    leaf -= posterior_.mixed_table(static_cast<int>(k))[set.classes[k]];
-    pure += posterior_.pure_table(static_cast<int>(k))[set.classes[k]];
-    apart += posterior_.pure_table(static_cast<int>(k))[set.rest[k]];
+    const int number = set.numbers.empty() ? static_cast<int>(k) : set.numbers[k];
+    const std::int64_t* const pure_of = posterior_.pure_table(number);
+    leaf -= posterior_.mixed_table(number)[set.classes[k]];
+    pure += pure_of[set.classes[k]];
+    apart += pure_of[set.rest[k]];
   }
   const bool several = set.distinct > 1;
   Bracket out{Cost(leaf) + (several ? at.stop_lower : Cost(0)),

@@ -40,13 +40,14 @@ struct LevelBounds {
 struct SetCounts {
   std::vector<std::int32_t> classes;
   std::vector<std::int32_t> rest;
+  std::span<const std::int32_t> numbers;  // of these classes; empty: they are all there are
   std::int64_t groups = 0;
   std::int32_t weight = 0;    // sum of classes
   std::int32_t distinct = 0;  // rows, where they are not folded
 
   void clear(std::size_t n_classes);
-  // Adds `rows` distinct rows of these class weights each.
-  void add(std::span<const std::int32_t> weights, std::int32_t rows, std::int64_t group_floor);
+  // Adds `rows` distinct rows of this pattern each.
+  void add(std::span<const ClassWeight> pattern, std::int32_t rows, std::int64_t group_floor);
 };
 
 struct Bracket {

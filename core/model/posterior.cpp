@@ -15,7 +15,7 @@ constexpr std::size_t two_class_limit =
 // series, whose error is far below a unit there. (The log-gamma function of the C library cancels
 // for a large `from`, and keeps a sign in a global variable.)
 double log_rising(double from, std::int64_t n) {
-  constexpr std::int64_t one_by_one = 1 << 12;
+  constexpr std::int64_t one_by_one = 64;
   double sum = 0;
   for (std::int64_t t = 0; t < std::min(n, one_by_one); ++t)
     sum += std::log(from + static_cast<double>(t));
@@ -23,8 +23,9 @@ double log_rising(double from, std::int64_t n) {
   const double a = from + static_cast<double>(one_by_one);
   const double b = from + static_cast<double>(n);
   const double ratio = std::log1p((b - a) / a);
+  const auto rest = [](double x) { return (1 - (1 - 2 / (7 * x * x)) / (30 * x * x)) / (12 * x); };
   // (b - 1/2) log b - b - (a - 1/2) log a + a, without the difference of large numbers.
-  return sum + (b - 0.5) * ratio + (b - a) * (std::log(a) - 1) + (1 / b - 1 / a) / 12;
+  return sum + (b - 0.5) * ratio + (b - a) * (std::log(a) - 1) + rest(b) - rest(a);
 }
 
 }  // namespace
@@ -71,9 +72,8 @@ bool Posterior::fill_counts(const Prior& prior, std::span<const std::int64_t> cl
   // tables of 32 million rows take 768 MB, and longer than a time limit may be overrun.
   constexpr std::size_t block = 1 << 16;
   constexpr std::int64_t work = 20;  // a logarithm, and its share of new pages
-  const auto stopped = [&](std::size_t n) {
-    return n % block == block - 1 && watch.poll(work * block);
-  };
+  std::size_t n_filled = 0;
+  const auto stopped = [&] { return ++n_filled % block == 0 && watch.poll(work * block); };
   const auto total = static_cast<std::size_t>(
       std::accumulate(class_total.begin(), class_total.end(), std::int64_t{0}));
   const double sum = std::accumulate(prior.rho.begin(), prior.rho.end(), 0.0);
@@ -81,17 +81,23 @@ bool Posterior::fill_counts(const Prior& prior, std::span<const std::int64_t> cl
   // The running maximum and minimum keep the steps monotone even if a library's log is not.
   std::int64_t step = INT64_MIN;
   for (std::size_t n = 0; n < total; ++n) {
-    if (stopped(n)) return false;
+    if (stopped()) return false;
     step = std::max(step, Cost::nearest(std::log(static_cast<double>(n) + sum)).units());
     rising_[n + 1] = rising_[n] + step;
   }
+  pure_.resize(total + class_total.size());
+  mixed_.resize(total + class_total.size());
+  start_.reserve(class_total.size());
+  std::size_t next = 0;
   for (std::size_t k = 0; k < class_total.size(); ++k) {
     const auto n_k = static_cast<std::size_t>(class_total[k]);
-    Table& pure = pure_.emplace_back(n_k + 1);
-    Table& mixed = mixed_.emplace_back(n_k + 1);
+    start_.push_back(next);
+    std::int64_t* const pure = &pure_[next];
+    std::int64_t* const mixed = &mixed_[next];
+    next += n_k + 1;
     step = INT64_MAX;
     for (std::size_t c = 0; c < n_k; ++c) {
-      if (stopped(c)) return false;
+      if (stopped()) return false;
       // log1p keeps a large rho exact where the ratio is close to one.
       const double excess = (sum - prior.rho[k]) / (static_cast<double>(c) + prior.rho[k]);
       step = std::min(step, Cost::nearest(std::log1p(excess)).units());
@@ -103,8 +109,9 @@ bool Posterior::fill_counts(const Prior& prior, std::span<const std::int64_t> cl
 }
 
 void Posterior::fill_two_class_table() {
+  const std::size_t size[] = {start_[1], pure_.size() - start_[1]};
   for (std::size_t k = 0; k < 2; ++k)
-    two_class_.limit[k] = static_cast<std::int32_t>(std::min(two_class_limit, pure_[k].size()));
+    two_class_.limit[k] = static_cast<std::int32_t>(std::min(two_class_limit, size[k]));
   two_class_.stride = two_class_.limit[1] | 1;
   two_class_.entries.resize(2 * static_cast<std::size_t>(two_class_.limit[0]) *
                             static_cast<std::size_t>(two_class_.stride));
@@ -123,17 +130,16 @@ Cost Posterior::leaf(std::span<const std::int64_t> counts) const {
   std::int64_t mixed = 0;
   for (std::size_t k = 0; k < counts.size(); ++k) {
     n += counts[k];
-    mixed += mixed_[k][static_cast<std::size_t>(counts[k])];
+    mixed += mixed_[start_[k] + static_cast<std::size_t>(counts[k])];
   }
   return Cost(rising_[static_cast<std::size_t>(n)] - mixed);
 }
 
-Cost Posterior::group_floor(std::span<const std::int32_t> counts) const {
+Cost Posterior::group_floor(const Pattern& group) const {
   double n = 0;
-  for (const std::int32_t c : counts) n += c;
+  for (const ClassWeight& part : group) n += part.weight;
   double nats = 0;
-  for (const std::int32_t c : counts)
-    if (c > 0) nats -= c * std::log(c / n);
+  for (const ClassWeight& part : group) nats -= part.weight * std::log(part.weight / n);
   // A leaf with the group and one without differ by n steps of `rising` (each rounded by half
   // a unit at most) and n of `mixed` (by one): 2 n units cover both.
   return std::max(Cost(0), Cost::below(nats) - Cost(2 * static_cast<std::int64_t>(n)));
@@ -146,13 +152,13 @@ std::size_t Posterior::bytes_for(const Dataset& data) {
   const std::size_t limit = std::min(two_class_limit, weight + 1);
   const std::size_t two_class = n_classes == 2 ? 2 * limit * (limit + 1) : 0;
   return sizeof(std::int64_t) *
-         (3 * (weight + 1) + 2 * n_classes + 2 * depths + two_class + data.n_features() + 1);
+         (3 * weight + 1 + 3 * n_classes + 2 * depths + two_class + data.n_features() + 1);
 }
 
 std::size_t Posterior::bytes() const {
-  std::size_t entries = rising_.size() + log_columns_.size() + split_.size() + stop_.size();
-  for (const auto& table : pure_) entries += 2 * table.size();
-  entries += two_class_.entries.size();
+  const std::size_t entries = rising_.size() + log_columns_.size() + split_.size() + stop_.size() +
+                              start_.size() + pure_.size() + mixed_.size() +
+                              two_class_.entries.size();
   return entries * sizeof(std::int64_t);
 }
 

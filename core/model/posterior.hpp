@@ -50,27 +50,25 @@ class Posterior {
   // What the tables will take, known before they are made.
   [[nodiscard]] static std::size_t bytes_for(const Dataset& data);
 
-  [[nodiscard]] int n_classes() const { return static_cast<int>(pure_.size()); }
+  [[nodiscard]] int n_classes() const { return static_cast<int>(start_.size()); }
   [[nodiscard]] Cost split(std::size_t depth) const { return split_[clamp(depth)]; }
   [[nodiscard]] Cost stop(std::size_t depth) const { return stop_[clamp(depth)]; }
   [[nodiscard]] Cost log_columns(std::int64_t n) const {
     return Cost(log_columns_[static_cast<std::size_t>(n)]);
   }
   [[nodiscard]] Cost leaf(std::span<const std::int64_t> counts) const;
-  [[nodiscard]] Cost pure(int k, std::int64_t count) const {
-    return Cost(pure_[static_cast<std::size_t>(k)][static_cast<std::size_t>(count)]);
-  }
+  [[nodiscard]] Cost pure(int k, std::int64_t count) const { return Cost(pure_table(k)[count]); }
   // A lower bound on what a group of identical rows adds to any leaf: its maximum likelihood
   // cost, rounded below by more than all roundings of the tables it is compared with.
-  [[nodiscard]] Cost group_floor(std::span<const std::int32_t> counts) const;
+  [[nodiscard]] Cost group_floor(const Pattern& group) const;
 
   // The raw tables, for the kernels: leaf(c) = rising[n] - sum_k mixed_k[c_k].
   [[nodiscard]] const std::int64_t* rising_table() const { return rising_.data(); }
   [[nodiscard]] const std::int64_t* mixed_table(int k) const {
-    return mixed_[static_cast<std::size_t>(k)].data();
+    return mixed_.data() + start_[static_cast<std::size_t>(k)];
   }
   [[nodiscard]] const std::int64_t* pure_table(int k) const {
-    return pure_[static_cast<std::size_t>(k)].data();
+    return pure_.data() + start_[static_cast<std::size_t>(k)];
   }
   // With two classes: leaf and pure cost of small counts side by side, so that the kernels find
   // both with two look-ups instead of five. Entry 2 * (c_0 * stride + c_1): pure; the next: leaf.
@@ -98,8 +96,9 @@ class Posterior {
   std::vector<std::int64_t> log_columns_;
   using Table = PageVector<std::int64_t>;  // by count
   Table rising_;
-  std::vector<Table> pure_;
-  std::vector<Table> mixed_;  // rising - pure
+  std::vector<std::size_t> start_;  // of a class in the next two, which hold one after the other
+  Table pure_;
+  Table mixed_;  // rising - pure
   TwoClassTable two_class_;
 };
 

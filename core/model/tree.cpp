@@ -1,25 +1,24 @@
 #include "model/tree.hpp"
 
+#include <algorithm>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
 namespace maptree {
 
-std::int32_t add_node(Tree& tree, const std::vector<std::int64_t>& counts) {
+std::int32_t add_node(Tree& tree) {
   tree.feature.push_back(-1);
   tree.left.push_back(-1);
   tree.right.push_back(-1);
-  tree.counts.insert(tree.counts.end(), counts.begin(), counts.end());
   return static_cast<std::int32_t>(tree.feature.size() - 1);
 }
 
 void make_leaf(Tree& tree, std::int32_t node) {
   const auto kept = static_cast<std::size_t>(node) + 1;
-  const std::size_t n_classes = tree.counts.size() / tree.feature.size();
   tree.feature.resize(kept);
   tree.left.resize(kept);
   tree.right.resize(kept);
-  tree.counts.resize(kept * n_classes);
   tree.feature.back() = tree.left.back() = tree.right.back() = -1;
 }
 
@@ -27,18 +26,32 @@ namespace {
 
 class Scorer {
  public:
-  Scorer(const Tree& tree, const Dataset& data, const Posterior& posterior)
-      : tree_(tree), data_(data), posterior_(posterior) {
+  // `counts`: room for the class counts of all nodes, where they are asked for.
+  Scorer(const Tree& tree, const Dataset& data, const Posterior& posterior,
+         std::span<std::int64_t> counts = {})
+      : tree_(tree),
+        data_(data),
+        posterior_(posterior),
+        n_classes_(static_cast<std::size_t>(data.n_classes())),
+        wanted_(counts),
+        counts_(n_classes_) {
     scores_.subtree.resize(tree.feature.size());
     scores_.as_leaf.resize(tree.feature.size());
   }
 
+  TreeScores all() {
+    visit(0, data_.all_rows(), 0);
+    return std::move(scores_);
+  }
+
+ private:
   Cost visit(std::size_t node, const RowSet& rows, std::size_t depth) {
     const std::int64_t varying = data_.varying_columns(rows);
-    std::vector<std::int64_t> counts(static_cast<std::size_t>(data_.n_classes()));
-    data_.count(rows, counts);
+    data_.count(rows, counts_);
+    if (!wanted_.empty())
+      std::copy(counts_.begin(), counts_.end(), wanted_.begin() + offset(node * n_classes_));
     scores_.as_leaf[node] =
-        posterior_.leaf(counts) + (varying > 0 ? posterior_.stop(depth) : Cost(0));
+        posterior_.leaf(counts_) + (varying > 0 ? posterior_.stop(depth) : Cost(0));
     if (tree_.feature[node] < 0) return scores_.subtree[node] = scores_.as_leaf[node];
 
     Cost cost = posterior_.split(depth) + posterior_.log_columns(varying);
@@ -52,9 +65,9 @@ class Scorer {
     return scores_.subtree[node] = cost;
   }
 
-  TreeScores take() { return std::move(scores_); }
-
- private:
+  [[nodiscard]] static std::ptrdiff_t offset(std::size_t at) {
+    return static_cast<std::ptrdiff_t>(at);
+  }
   [[nodiscard]] std::size_t column_of(std::int32_t feature) const {
     for (std::size_t c = 0; c < data_.n_columns(); ++c)
       if (static_cast<std::int32_t>(data_.original(c)) == feature) return c;
@@ -64,15 +77,21 @@ class Scorer {
   const Tree& tree_;
   const Dataset& data_;
   const Posterior& posterior_;
+  const std::size_t n_classes_;
+  const std::span<std::int64_t> wanted_;
+  std::vector<std::int64_t> counts_;  // of the node at hand
   TreeScores scores_;
 };
 
 }  // namespace
 
 TreeScores score(const Tree& tree, const Dataset& data, const Posterior& posterior) {
-  Scorer scorer(tree, data, posterior);
-  scorer.visit(0, data.all_rows(), 0);
-  return scorer.take();
+  return Scorer(tree, data, posterior).all();
+}
+
+TreeScores score_and_count(Tree& tree, const Dataset& data, const Posterior& posterior) {
+  tree.counts.resize(tree.feature.size() * static_cast<std::size_t>(data.n_classes()));
+  return Scorer(tree, data, posterior, tree.counts).all();
 }
 
 }  // namespace maptree

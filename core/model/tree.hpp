@@ -12,11 +12,13 @@ struct Tree {
   std::vector<std::int32_t> feature;  // the caller's column, -1 at a leaf
   std::vector<std::int32_t> left;     // child where the column is 0, -1 at a leaf
   std::vector<std::int32_t> right;    // child where the column is 1, -1 at a leaf
-  std::vector<std::int64_t> counts;   // class counts, node by node
+  // Class counts, node by node; empty while a search goes on: with many classes and many nodes they
+  // take more memory than all else.
+  std::vector<std::int64_t> counts;
 };
 
 // Builds a tree top down: add_node in preorder, then set the children of inner nodes.
-std::int32_t add_node(Tree& tree, const std::vector<std::int64_t>& counts);
+std::int32_t add_node(Tree& tree);
 // Drops all that was added after a node, which becomes a leaf.
 void make_leaf(Tree& tree, std::int32_t node);
 
@@ -28,5 +30,8 @@ struct TreeScores {
 };
 
 [[nodiscard]] TreeScores score(const Tree& tree, const Dataset& data, const Posterior& posterior);
+// The same, and fills in its counts.
+[[nodiscard]] TreeScores score_and_count(Tree& tree, const Dataset& data,
+                                         const Posterior& posterior);
 
 }  // namespace maptree

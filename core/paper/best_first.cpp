@@ -99,25 +99,18 @@ bool BestFirst::expand(Watch& watch) {
   return true;
 }
 
-void BestFirst::read_tree(Tree& tree) { build(root_, data_.all_rows(), tree); }
+void BestFirst::read_tree(Tree& tree) { build(root_, tree); }
 
 // The tree behind the upper bound of a node (I3 of the graph).
-std::int32_t BestFirst::build(OrId id, const RowSet& rows, Tree& tree) {
-  data_.count(rows, counts_);
-  const std::int32_t at = add_node(tree, counts_);
+std::int32_t BestFirst::build(OrId id, Tree& tree) {
+  const std::int32_t at = add_node(tree);
   const OrNode& node = graph_[id];
   if (node.best == no_column) return at;
   tree.feature[static_cast<std::size_t>(at)] = static_cast<std::int32_t>(data_.original(node.best));
-  RowSet part;
   for (int side = 0; side < 2; ++side) {
-    part.assign_side(rows, data_.column(node.best), side);
-    std::int32_t child;
-    if (node.expanded) {
-      child = build(node.splits[graph_.find_split(id, node.best)].child[side], part, tree);
-    } else {
-      data_.count(part, counts_);
-      child = add_node(tree, counts_);
-    }
+    const std::int32_t child =
+        node.expanded ? build(node.splits[graph_.find_split(id, node.best)].child[side], tree)
+                      : add_node(tree);
     (side == 0 ? tree.left : tree.right)[static_cast<std::size_t>(at)] = child;
   }
   return at;

@@ -65,7 +65,7 @@ class BestFirst {
   [[nodiscard]] int choose_side(const Split& split) const;
   Measure measure(const Subset& set, std::size_t depth);
   void attach(OrId id, std::uint32_t s, std::size_t depth, const Expansion* best);
-  std::int32_t build(OrId id, const RowSet& rows, Tree& tree);
+  std::int32_t build(OrId id, Tree& tree);
 
   const Dataset& data_;
   const Posterior& posterior_;

@@ -352,8 +352,7 @@ void Prover::read_tree(const Proof& proof, Tree& tree) {
 }
 
 void Prover::build(NodeId id, const RowSet& rows, std::size_t depth, Tree& tree) {
-  data_.count(rows, counts_);
-  const std::int32_t at = add_node(tree, counts_);
+  const std::int32_t at = add_node(tree);
   const StoreNode& node = store_[id];
   if (node.best == no_column) return;
   tree.feature[static_cast<std::size_t>(at)] = static_cast<std::int32_t>(data_.original(node.best));
@@ -370,7 +369,7 @@ void Prover::build(NodeId id, const RowSet& rows, std::size_t depth, Tree& tree)
         store_[best->child[side]].upper <= below_cost(node.below[side], part, depth + 1))
       build(best->child[side], part, depth + 1, tree);
     else
-      build_below(node.below[side], part, tree);
+      build_below(node.below[side], tree);
   }
 }
 
@@ -384,16 +383,11 @@ Cost Prover::below_cost(std::uint32_t column, const RowSet& rows, std::size_t de
   return cost;
 }
 
-void Prover::build_below(std::uint32_t column, const RowSet& rows, Tree& tree) {
-  data_.count(rows, counts_);
-  const auto at = static_cast<std::size_t>(add_node(tree, counts_));
+void Prover::build_below(std::uint32_t column, Tree& tree) {
+  const auto at = static_cast<std::size_t>(add_node(tree));
   if (column == no_column) return;
   tree.feature[at] = static_cast<std::int32_t>(data_.original(column));
-  for (int side = 0; side < 2; ++side) {
-    part_.assign_side(rows, data_.column(column), side);
-    data_.count(part_, counts_);
-    (side == 0 ? tree.left : tree.right)[at] = add_node(tree, counts_);
-  }
+  for (int side = 0; side < 2; ++side) (side == 0 ? tree.left : tree.right)[at] = add_node(tree);
 }
 
 }  // namespace maptree

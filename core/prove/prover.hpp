@@ -99,7 +99,7 @@ class Prover {
   bool attach(StoreNode& node, SplitRecord& split, std::size_t depth);
   void build(NodeId id, const RowSet& rows, std::size_t depth, Tree& tree);
   Cost below_cost(std::uint32_t column, const RowSet& rows, std::size_t depth);
-  void build_below(std::uint32_t column, const RowSet& rows, Tree& tree);
+  void build_below(std::uint32_t column, Tree& tree);
   [[nodiscard]] RowSet& rows_at(std::size_t depth);
   [[nodiscard]] bool must_halt() const {
     return stopped_ || watch_->stopped() || watch_->work() >= work_end_;

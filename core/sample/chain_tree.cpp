@@ -67,6 +67,10 @@ void ChainTree::read(const Tree& tree) {
           "the initial tree tests column " + std::to_string(feature) + " at " + name(t) +
           ", where it is the same in all rows: prune that split, or start from another tree");
     commit(edit);
+    if (!cost_.finite())
+      throw std::invalid_argument(
+          "the initial tree is so improbable under this prior that its log posterior cannot be "
+          "computed: start from a smaller tree, or pass a smaller beta");
     const std::int32_t child[] = {tree.left[t], tree.right[t]};
     for (int side = 0; side < 2; ++side) {
       // A child after its parent: so nothing is met twice on a path.
@@ -96,7 +100,8 @@ Cost ChainTree::as_inner(const Node& node) const {
 bool ChainTree::make_side(Id id, Id parent, std::int32_t column, int side, Watch& watch) {
   Node& node = at(id);
   const Node& above = at(parent);
-  if (watch.poll(static_cast<std::int64_t>(2 * above.rows.n_stored()))) return false;
+  if (watch.poll(static_cast<std::int64_t>(2 * above.rows.n_stored() + above.counts.size())))
+    return false;
   node.parent = parent;
   node.child[0] = node.child[1] = Id::none;
   node.column = leaf_column;
@@ -291,6 +296,13 @@ void ChainTree::write(std::vector<std::int32_t>& feature, std::vector<std::int64
     open.push_back(node.child[1]);
     open.push_back(node.child[0]);
   }
+}
+
+std::size_t ChainTree::bytes() const {
+  const std::size_t node = sizeof(Node) + data_->n_words() * sizeof(Word) +
+                           at(root).counts.size() * sizeof(std::int64_t) +
+                           at(root).varying.size() * sizeof(Word);
+  return nodes_.size() * node;
 }
 
 bool ChainTree::is_ok() const {

@@ -68,6 +68,8 @@ class ChainTree {
 
   // Features in preorder, the caller's, and class counts node by node.
   void write(std::vector<std::int32_t>& feature, std::vector<std::int64_t>& counts) const;
+  // The most that its nodes, and those that it keeps for later, may take.
+  [[nodiscard]] std::size_t bytes() const;
   // States all invariants.
   [[nodiscard]] bool is_ok() const;
 

@@ -1,6 +1,7 @@
 #include "sample/forest.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "data/mix.hpp"
@@ -49,8 +50,13 @@ std::int32_t Forest::add(std::span<const std::int32_t> feature,
   return number;
 }
 
-std::vector<std::int32_t> Forest::add(const Forest& other) {
+std::vector<std::int32_t> Forest::add(Forest&& other) {
   std::vector<std::int32_t> numbers(other.size());
+  if (size() == 0 && feature_.capacity() == 0) {  // most often all trees there are
+    *this = std::move(other);
+    std::iota(numbers.begin(), numbers.end(), 0);
+    return numbers;
+  }
   for (std::size_t t = 0; t < other.size(); ++t)
     numbers[t] = add(other.feature(t), other.counts(t), other.cost(t));
   return numbers;

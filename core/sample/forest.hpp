@@ -18,10 +18,17 @@ class Forest {
   // The number of the tree; it is added where it is new. Preorder; `counts` node by node.
   std::int32_t add(std::span<const std::int32_t> feature, std::span<const std::int64_t> counts,
                    Cost cost);
-  // All trees of another one; their numbers.
-  std::vector<std::int32_t> add(const Forest& other);
+  // All trees of another one, which is void afterwards; their numbers.
+  std::vector<std::int32_t> add(Forest&& other);
+
+  // Room for this many nodes.
+  void reserve(std::size_t n_nodes, std::size_t n_classes) {
+    feature_.reserve(n_nodes);
+    counts_.reserve(n_nodes * n_classes);
+  }
 
   [[nodiscard]] std::size_t size() const { return costs_.size(); }
+  [[nodiscard]] std::size_t n_nodes() const { return feature_.size(); }
   [[nodiscard]] Cost cost(std::size_t tree) const { return costs_[tree]; }
   [[nodiscard]] std::span<const std::int32_t> feature(std::size_t tree) const {
     return {feature_.data() + offsets_[tree],

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "sample/resampling.hpp"
 
@@ -33,11 +34,12 @@ void Island::run(Sampling& sampling, Watch& watch) {
       if (particle.cost < cheapest->cost) cheapest = &particle;
     }
     sampling.add_steps(n_steps);
+    hold(sampling);
     if (cheapest != &best_) {
       best_ = *cheapest;
       sampling.offer(best_.cost, 0);
     }
-    if (n_open == 0 || watch.stopped()) return;
+    if (n_open == 0 || watch.stopped() || sampling.full()) return;
 
     const double log_total = find_weights();
     double squares = 0;
@@ -45,6 +47,19 @@ void Island::run(Sampling& sampling, Watch& watch) {
     if (1 / squares < enough) resample(log_total);  // the effective sample size
     if (nodes_.is_full()) forget_dead_nodes();
   }
+}
+
+// The shared nodes, and what the particles come to as trees of their own, which is what they are
+// returned as: less where some are equal.
+void Island::hold(Sampling& sampling) {
+  std::size_t n_nodes = 0;
+  for (const Particle& particle : particles_) n_nodes += particle.nodes.size();
+  hold((nodes_.size() + n_nodes) * counted_per_node(nodes_.counts(Id::root).size()), sampling);
+}
+
+void Island::hold(std::size_t bytes, Sampling& sampling) {
+  const auto now = static_cast<std::int64_t>(bytes);
+  sampling.hold(now - std::exchange(held_, now));
 }
 
 bool Island::advance(Particle& particle, std::int64_t& n_steps, Watch& watch) {
@@ -146,8 +161,11 @@ void Island::forget_dead_nodes() {
   for_each([&](Id& id) { id = number[static_cast<std::size_t>(id)]; });
 }
 
-IslandSamples Island::samples() {
+IslandSamples Island::samples(Sampling& sampling) {
   IslandSamples out;
+  std::size_t n_nodes = best_.nodes.size();
+  for (const Particle& particle : particles_) n_nodes += particle.nodes.size();
+  out.forest.reserve(n_nodes, nodes_.counts(Id::root).size());
   for (const Particle& particle : particles_) {
     out.sample.push_back(add(particle, out.forest));
     out.log_weights.push_back(particle.log_weight);
@@ -155,6 +173,8 @@ IslandSamples Island::samples() {
   out.best = add(best_, out.forest);
   out.best_cost = best_.cost;
   out.n_resamplings = n_resamplings_;
+  // The island ends, its trees stay.
+  hold(out.forest.n_nodes() * counted_per_node(nodes_.counts(Id::root).size()), sampling);
   return out;
 }
 

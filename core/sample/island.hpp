@@ -29,7 +29,7 @@ class Island {
 
   // Until every leaf of every particle is decided, or the watch says stop.
   void run(Sampling& sampling, Watch& watch);
-  [[nodiscard]] IslandSamples samples();
+  [[nodiscard]] IslandSamples samples(Sampling& sampling);
 
  private:
   using Id = ParticleNodes::Id;
@@ -58,6 +58,8 @@ class Island {
   bool decide(Particle& particle, Watch& watch);
   bool draw_split(const Node& node, double& log_change, std::int32_t& column, Watch& watch);
 
+  void hold(Sampling& sampling);
+  void hold(std::size_t bytes, Sampling& sampling);
   double find_weights();
   void resample(double log_total);
   void forget_dead_nodes();
@@ -71,6 +73,7 @@ class Island {
   std::vector<Particle> particles_;
   Particle best_;  // of all that were seen
   std::int64_t n_resamplings_ = 0;
+  std::int64_t held_ = 0;        // bytes
   std::vector<double> weights_;  // normalised
   std::vector<std::uint32_t> copies_;
   std::vector<std::size_t> first_child_, open_;  // for add()

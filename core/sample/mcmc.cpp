@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "sample/moves.hpp"
 #include "sample/random.hpp"
@@ -19,46 +20,55 @@ struct TreeArrays {
 
 class Chain {
  public:
-  Chain(const McmcOptions& options, std::uint64_t stream)
+  Chain(const McmcOptions& options, std::uint64_t stream, Sampling& sampling)
       : options_(options),
+        sampling_(sampling),
         n_iterations_(options.burn_in + options.n_samples * options.thin),
         random_(options.seed, stream) {}
 
   // A turn; true: there is more to do.
-  bool advance(const ChainTree& start, Sampling& sampling, Watch& watch) {
+  bool advance(const ChainTree& start, Watch& watch) {
+    if (sampling_.full()) return false;
     if (!tree_) {
+      if (watch.poll(static_cast<std::int64_t>(start.bytes() / 8))) return true;
       tree_ = start;
       best_cost_ = tree_->cost();
       tree_->write(best_.feature, best_.counts);
-      sampling.offer(best_cost_, 0);
+      sampling_.offer(best_cost_, 0);
     }
     const std::int64_t end = std::min(done() + turn, n_iterations_);
     const std::int64_t begin = done();
-    while (done() < end) {
+    while (done() < end && !sampling_.full()) {
       if (!iterate(watch)) break;
       if (tree_->cost() >= best_cost_) continue;
       best_cost_ = tree_->cost();
       tree_->write(best_.feature, best_.counts);
-      sampling.offer(best_cost_, done() - begin);
+      sampling_.offer(best_cost_, done() - begin);
     }
-    sampling.add_steps(done() - begin);
+    sampling_.add_steps(done() - begin);
+    hold();
     return done() < n_iterations_;
   }
 
-  // Appends what it found to the samples of all chains.
-  void write(McmcSamples& out, const ChainTree& start, std::size_t& best_tree, Cost& best_cost) {
+  [[nodiscard]] std::size_t n_nodes() const { return kept_.n_nodes() + best_.feature.size(); }
+
+  // Appends what it found to the samples of all chains; where it has not begun, the tree that it
+  // would have started from, which is not copied for that.
+  void write(McmcSamples& out, const TreeArrays& start, Cost start_cost, Cost& best_cost) {
+    std::int32_t best = 0;
     if (!tree_) {
-      tree_ = start;
-      best_cost_ = tree_->cost();
-      tree_->write(best_.feature, best_.counts);
+      best_cost_ = start_cost;
+      best = out.forest.add(start.feature, start.counts, start_cost);
+      samples_ = {best};
+    } else {
+      if (samples_.empty()) keep();
+      const std::vector<std::int32_t> number = out.forest.add(std::move(kept_));
+      for (std::int32_t& sample : samples_) sample = number[static_cast<std::size_t>(sample)];
+      best = out.forest.add(best_.feature, best_.counts, best_cost_);
     }
-    if (samples_.empty()) keep();
-    const std::vector<std::int32_t> number = out.forest.add(kept_);
-    for (std::int32_t& sample : samples_) sample = number[static_cast<std::size_t>(sample)];
-    const std::int32_t best = out.forest.add(best_.feature, best_.counts, best_cost_);
     if (best_cost_ < best_cost) {
       best_cost = best_cost_;
-      best_tree = static_cast<std::size_t>(best);
+      out.best = static_cast<std::size_t>(best);
     }
     out.sample.push_back(std::move(samples_));
     out.costs.push_back(std::move(costs_));
@@ -75,7 +85,7 @@ class Chain {
 
   // False: stopped, and it did not take place.
   bool iterate(Watch& watch) {
-    if (watch.poll(200)) return false;
+    if (watch.poll(200 + static_cast<std::int64_t>(now_.counts.size() / 4))) return false;
     const std::size_t m = random_.below(n_moves);
     const bool accepted = step(static_cast<Move>(m), *tree_, random_, watch);
     if (watch.stopped()) return false;  // in the middle, and nothing was accepted
@@ -86,6 +96,14 @@ class Chain {
     const std::int64_t after = done() - options_.burn_in;
     if (after > 0 && after % options_.thin == 0) keep();
     return true;
+  }
+
+  // Says what has been added since the last time.
+  void hold() {
+    const std::size_t n_classes = best_.counts.size() / best_.feature.size();
+    const auto bytes =
+        static_cast<std::int64_t>(tree_->bytes() + n_nodes() * counted_per_node(n_classes));
+    sampling_.hold(bytes - std::exchange(held_, bytes));
   }
 
   void keep() {
@@ -99,6 +117,7 @@ class Chain {
   }
 
   const McmcOptions& options_;
+  Sampling& sampling_;
   const std::int64_t n_iterations_;
   Random random_;
   std::optional<ChainTree> tree_;  // none: not begun
@@ -109,6 +128,7 @@ class Chain {
   std::array<std::int64_t, n_moves> proposed_ = {}, accepted_ = {};
   Cost best_cost_;
   TreeArrays best_, now_;
+  std::int64_t held_ = 0;  // bytes
 };
 
 void check(const McmcOptions& options) {
@@ -121,8 +141,13 @@ void check(const McmcOptions& options) {
   at_least(options.burn_in, 0, "burn_in");
   at_least(options.thin, 1, "thin");
   at_least(options.n_chains, 1, "n_chains");
-  if (options.n_samples > (INT64_MAX - options.burn_in) / options.thin / options.n_chains)
-    throw std::invalid_argument("n_samples * thin is too large");
+  if (options.n_chains > most_chains)
+    throw std::invalid_argument("n_chains must be at most " + std::to_string(most_chains));
+  // The iterations of all chains are counted in 64 bits.
+  const std::int64_t most = INT64_MAX / options.n_chains;
+  if (options.burn_in > most || options.n_samples > (most - options.burn_in) / options.thin)
+    throw std::invalid_argument(
+        "burn_in + n_samples * thin is too large: these are more iterations than can be counted");
 }
 
 // Where there was no time for the tables.
@@ -157,14 +182,16 @@ McmcSamples sample_mcmc(const Dataset& data, const Prior& prior, const McmcOptio
       options.initial ? ChainTree(data, posterior, *options.initial) : ChainTree(data, posterior);
   std::vector<Chain> chains;
   chains.reserve(n_chains);
-  for (std::size_t c = 0; c < n_chains; ++c) chains.emplace_back(options, c);
+  for (std::size_t c = 0; c < n_chains; ++c) chains.emplace_back(options, c, sampling);
   share_out(sampling, n_chains,
-            [&](std::size_t c, Watch& at) { return chains[c].advance(start, sampling, at); });
+            [&](std::size_t c, Watch& at) { return chains[c].advance(start, at); });
 
   McmcSamples out;
-  Cost best = Cost::infinity();
   sampling.offer(start.cost(), 0);
-  for (Chain& chain : chains) chain.write(out, start, out.best, best);
+  TreeArrays first;
+  start.write(first.feature, first.counts);
+  Cost best = Cost::infinity();
+  for (Chain& chain : chains) chain.write(out, first, start.cost(), best);
   sampling.write(out);
   check_cost(out, data, posterior);
   return out;

@@ -13,11 +13,13 @@
 
 namespace maptree {
 
+inline constexpr std::int64_t most_chains = 1 << 16;
+
 struct McmcOptions {
   std::int64_t n_samples = 1000;  // kept by each chain, 1 or more
   std::int64_t burn_in = 1000;    // iterations before the first, 0 or more
   std::int64_t thin = 1;          // every thin-th iteration is kept; 1 or more
-  std::int64_t n_chains = 4;      // 1 or more
+  std::int64_t n_chains = 4;      // 1 to most_chains
   std::uint64_t seed = 0;
   std::optional<Tree> initial = {};  // over the caller's columns; none: the lone leaf
 };

@@ -16,6 +16,7 @@ constexpr bool small_limits = false;
 constexpr std::size_t options_limit = small_limits ? 1 << 12 : 1 << 26;
 // Nodes, before those that no particle has are searched for.
 constexpr std::size_t least_room = small_limits ? 64 : 1 << 14;
+constexpr std::size_t counts_limit = std::size_t{1} << 22;  // of all of these nodes
 
 std::uint64_t split_key(ParticleNodes::Id id, std::uint32_t column) {
   return std::uint64_t{static_cast<std::uint32_t>(id)} << 32 | column;
@@ -42,7 +43,12 @@ ParticleNodes::ParticleNodes(const Dataset& data, const Posterior& posterior, bo
       split_gains_(data, posterior),
       side_counts_(n_classes_) {
   intern(all_rows_, {});
-  room_ = least_room;
+  room_ = fewest_room();
+}
+
+// Fewer where a node has many counts.
+std::size_t ParticleNodes::fewest_room() const {
+  return std::min(least_room, std::max<std::size_t>(64, counts_limit / n_classes_));
 }
 
 ParticleNodes::Id ParticleNodes::intern(const RowSet& rows, Node node) {
@@ -108,7 +114,8 @@ ParticleNodes::Children ParticleNodes::children(Id id, std::uint32_t column, Wat
   Id child[2] = {Id::none, Id::none};
   if (!find_rows(id, watch)) return {Id::none, Id::none};
   for (int side = 0; side < 2; ++side) {
-    if (watch.poll(static_cast<std::int64_t>(2 * rows_.n_stored()))) return {Id::none, Id::none};
+    if (watch.poll(static_cast<std::int64_t>(2 * rows_.n_stored() + n_classes_)))
+      return {Id::none, Id::none};
     other_.assign_side(rows_, data_.column(column), side);
     Node node;
     node.parent = id;
@@ -159,7 +166,7 @@ std::vector<ParticleNodes::Id> ParticleNodes::keep(std::vector<bool> used) {
   }
   children_ = std::move(children);
   rows_of_ = Id::none;
-  room_ = std::max(least_room, 2 * n_kept);
+  room_ = std::max(fewest_room(), 2 * n_kept);
   return number;
 }
 

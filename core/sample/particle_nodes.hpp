@@ -79,6 +79,7 @@ class ParticleNodes {
   // rows_ becomes the rows of the node.
   bool find_rows(Id id, Watch& watch);
   Id intern(const RowSet& rows, Node node);
+  [[nodiscard]] std::size_t fewest_room() const;
 
   const Dataset& data_;
   const Posterior& posterior_;

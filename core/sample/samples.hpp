@@ -10,7 +10,7 @@
 
 namespace maptree {
 
-enum class SamplingStatus { complete, time_limit, interrupted };
+enum class SamplingStatus { complete, time_limit, memory_limit, interrupted };
 
 struct SamplingProgress {
   double seconds = 0;

@@ -35,6 +35,7 @@ SamplingProgress Sampling::progress(double seconds) const {
 }
 
 void Sampling::write(Samples& samples) const {
+  if (full()) samples.status = SamplingStatus::memory_limit;
   if (control_.stopped())
     samples.status = control_.reason() == Status::interrupted ? SamplingStatus::interrupted
                                                               : SamplingStatus::time_limit;

@@ -18,15 +18,31 @@
 
 namespace maptree {
 
+// What the rows of all chains and the class counts of trees may take where no other limit is set.
+inline constexpr std::int64_t most_sampling_bytes = std::int64_t{1} << 28;
+// What is counted of a node of a tree: with thousands of classes a few hundred trees would take all
+// memory, with few classes as many trees as are asked for are kept.
+[[nodiscard]] constexpr std::size_t counted_per_node(std::size_t n_classes) {
+  return n_classes <= 32 ? 0 : n_classes * sizeof(std::int64_t);
+}
+
 class Sampling {
  public:
   Sampling(const Limits& limits, const SamplingMonitor& monitor, std::int64_t total_steps)
-      : control_(limits), total_steps_(total_steps) {
+      : control_(limits),
+        total_steps_(total_steps),
+        max_bytes_(limits.memory_bytes < 0 ? most_sampling_bytes : limits.memory_bytes) {
     if (monitor) control_.set_poll([this, monitor](double at) { return monitor(progress(at)); });
   }
 
   // Says that a tree of this cost was seen, `ahead` steps after those that were counted.
   void offer(Cost cost, std::int64_t ahead);
+  // Counts memory that is held from now on, or is not any more.
+  void hold(std::int64_t bytes) {
+    if (bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes > max_bytes_) full_ = true;
+  }
+  // No more may be held: every task ends.
+  [[nodiscard]] bool full() const { return full_.load(std::memory_order_relaxed); }
   void add_steps(std::int64_t n) { steps_.fetch_add(n, std::memory_order_relaxed); }
 
   [[nodiscard]] Control& control() { return control_; }
@@ -37,6 +53,9 @@ class Sampling {
  private:
   Control control_;
   const std::int64_t total_steps_;
+  const std::int64_t max_bytes_;
+  std::atomic<std::int64_t> bytes_ = 0;
+  std::atomic<bool> full_ = false;
   std::atomic<std::int64_t> steps_ = 0;
   std::atomic<std::int64_t> best_ = Cost::infinity().units();
   std::mutex mutex_;  // of the trace

@@ -20,6 +20,9 @@ void check(const SmcOptions& options) {
   };
   at_least_one(options.n_particles, "n_particles");
   at_least_one(options.n_islands, "n_islands");
+  if (options.n_particles > most_particles || options.n_islands > most_islands)
+    throw std::invalid_argument("n_particles must be at most " + std::to_string(most_particles) +
+                                ", n_islands " + std::to_string(most_islands));
   if (!(options.ess_threshold >= 0 && options.ess_threshold <= 1))
     throw std::invalid_argument("ess_threshold must lie between 0 and 1");
 }
@@ -58,20 +61,21 @@ SmcSamples sample_smc(const Dataset& data, const Prior& prior, const SmcOptions&
   const auto n_islands = static_cast<std::size_t>(options.n_islands);
   std::vector<IslandSamples> islands(n_islands);
   share_out(sampling, n_islands, [&](std::size_t i, Watch& at) {
+    if (sampling.full()) return false;
     Island island(data, posterior, options, i);
     island.run(sampling, at);
-    islands[i] = island.samples();
+    islands[i] = island.samples(sampling);
     return false;
   });
   if (islands[0].sample.empty()) {
-    islands[0] = Island(data, posterior, options, 0).samples();
+    islands[0] = Island(data, posterior, options, 0).samples(sampling);
     sampling.offer(islands[0].best_cost, 0);
   }
 
   SmcSamples out;
   Cost best = Cost::infinity();
   for (IslandSamples& island : islands) {
-    const std::vector<std::int32_t> number = out.forest.add(island.forest);
+    const std::vector<std::int32_t> number = out.forest.add(std::move(island.forest));
     island.forest = {};
     for (std::int32_t& tree : island.sample) tree = number[static_cast<std::size_t>(tree)];
     if (!island.sample.empty() && island.best_cost < best) {

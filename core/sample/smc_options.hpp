@@ -14,9 +14,12 @@ enum class SmcProposal { prior, optimal };
 // What each particle decides before it may be resampled: its next open leaf, or all of a level.
 enum class SmcGrowth { node, level };
 
+inline constexpr std::int64_t most_particles = 1 << 20;
+inline constexpr std::int64_t most_islands = 1 << 16;
+
 struct SmcOptions {
-  std::int64_t n_particles = 1000;  // of each island, 1 or more
-  std::int64_t n_islands = 1;       // 1 or more
+  std::int64_t n_particles = 1000;  // of each island, 1 to most_particles
+  std::int64_t n_islands = 1;       // 1 to most_islands
   SmcProposal proposal = SmcProposal::optimal;
   SmcGrowth growth = SmcGrowth::node;
   Resampling resampling = Resampling::systematic;

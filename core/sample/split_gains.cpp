@@ -20,16 +20,15 @@ void SplitGains::find_classes(std::span<const std::int64_t> counts) {
   for (std::size_t k = 0; k < counts.size(); ++k) {
     if (counts[k] == 0) continue;
     place_of_class_[k] = classes_.size();
-    classes_.push_back({k, counts[k], posterior_.mixed_table(static_cast<int>(k))});
+    classes_.push_back({counts[k], posterior_.mixed_table(static_cast<int>(k))});
   }
   ones_.resize(classes_.size());
 }
 
 void SplitGains::add_run(const Segment& segment, std::size_t first_word, std::size_t n_words) {
   runs_.push_back({first_word, n_words, parts_.size(), 0});
-  for (const Class& at : classes_)
-    if (segment.counts[at.number] > 0)
-      parts_.push_back({place_of_class_[at.number], segment.counts[at.number]});
+  for (const ClassWeight& part : segment.pattern)
+    parts_.push_back({place_of_class_[static_cast<std::size_t>(part.k)], part.weight});
   runs_.back().n_parts = parts_.size() - runs_.back().first_part;
 }
 
@@ -116,8 +115,9 @@ bool SplitGains::find(const RowSet& rows, std::span<const std::int64_t> counts,
 
   columns.clear();
   gains.clear();
+  const auto work = static_cast<std::int64_t>(n_words + parts_.size() + 4 * classes_.size() + 20);
   for (std::size_t c = 0; c < data_.n_columns(); ++c) {
-    if (watch.poll(static_cast<std::int64_t>(n_words + 20))) return false;
+    if (watch.poll(work)) return false;
     const Word* const column = packed ? &packed_[c * n_words] : data_.column(c);
     const Word* const among = packed ? column : rows.words().data();
     std::fill(ones_.begin(), ones_.end(), 0);

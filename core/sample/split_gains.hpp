@@ -27,7 +27,6 @@ class SplitGains {
  private:
   // A class that the rows have, and their leaf costs in it by count.
   struct Class {
-    std::size_t number;
     std::int64_t total;
     const std::int64_t* mixed;
   };

@@ -16,10 +16,30 @@ Expander::Expander(const Dataset& data, const Posterior& posterior, const Bounds
       view_(data, bounds, options) {
   children_.reserve(data.n_columns());
   order_.reserve(data.n_columns());
+  mixed_.reserve(static_cast<std::size_t>(data.n_classes()));
+  pure_.reserve(static_cast<std::size_t>(data.n_classes()));
   for (int k = 0; k < data.n_classes(); ++k) {
     mixed_.push_back(posterior.mixed_table(k));
     pure_.push_back(posterior.pure_table(k));
   }
+}
+
+// The tables of the classes that the node has, where these are not all.
+void Expander::find_tables() {
+  const std::span<const std::int32_t> numbers = view_.total().numbers;
+  if (numbers.empty()) return;
+  mixed_.clear();
+  pure_.clear();
+  for (const std::int32_t k : numbers) {
+    mixed_.push_back(posterior_.mixed_table(k));
+    pure_.push_back(posterior_.pure_table(k));
+  }
+}
+
+Cost Expander::likelihood(std::span<const std::int32_t> counts, std::int64_t weight) const {
+  std::int64_t cost = posterior_.rising_table()[weight];
+  for (std::size_t k = 0; k < counts.size(); ++k) cost -= mixed_[k][counts[k]];
+  return Cost(cost);
 }
 
 bool Expander::expand(const Bounds& bounds, const RowSet& rows, std::size_t depth, Cost upper,
@@ -29,9 +49,9 @@ bool Expander::expand(const Bounds& bounds, const RowSet& rows, std::size_t dept
   out.varying = view_.varying();
   out.splits.clear();
   out.best = no_column;
-  const std::vector<std::int64_t> counts(view_.total().classes.begin(),
-                                         view_.total().classes.end());
-  out.leaf = posterior_.leaf(counts) + (out.varying > 0 ? posterior_.stop(depth) : Cost(0));
+  find_tables();
+  out.leaf = likelihood(view_.total().classes, view_.total().weight) +
+             (out.varying > 0 ? posterior_.stop(depth) : Cost(0));
   out.base = posterior_.split(depth) + posterior_.log_columns(out.varying);
   if (out.varying == 0 || !bounds.may_split(depth)) return true;
 
@@ -118,8 +138,9 @@ bool Expander::scan_pairs(std::size_t depth, Cost upper, Watch& watch, Expansion
       static_cast<std::int64_t>(view_.n_half_words() + 8 * scan.n_runs + 32 * mixed_.size() + 40);
   const auto row_work = static_cast<std::int64_t>(scan.stride / 8) * pair_work;
   constexpr auto pairs_in_block = static_cast<std::int64_t>(lanes / 8);
-  for (std::size_t i = 0; i < n_open; i += rows_at_once) {
-    const std::size_t n = std::min(rows_at_once, n_open - i), first_block = i / lanes * lanes;
+  const std::size_t at_once = view_.n_at_once();
+  for (std::size_t i = 0; i < n_open; i += at_once) {
+    const std::size_t n = std::min(at_once, n_open - i), first_block = i / lanes * lanes;
     watch.count(static_cast<std::int64_t>(n) * row_work);
     const auto scan_part = [&](std::size_t first, std::size_t last) {
       kernel_.scan_rows(scan, i, n, first_block + first, first_block + last);
@@ -192,10 +213,10 @@ std::uint32_t Expander::split_below(const PairScan& scan, std::size_t p, int sid
   const auto count_part = [&](std::size_t first, std::size_t last) {
     kernel_.count_with(scan, p, first, last);
   };
-  if (!in_parts(scan.stride, view_.work_of_counts(1), watch, count_part)) return no_column;
+  if (!in_parts(scan.stride, view_.work_of_counts(), watch, count_part)) return no_column;
   view_.count_side(order_[p], side, counts_);
   std::uint32_t found = no_column;
-  std::vector<std::int64_t> part(counts_.classes.size());
+  std::vector<std::int32_t> part(counts_.classes.size());
   const auto work = static_cast<std::int64_t>(40 + 20 * mixed_.size());
   for (std::size_t q = 0; q < order_.size(); ++q) {
     if (watch.poll(work)) return no_column;
@@ -218,7 +239,7 @@ std::uint32_t Expander::split_below(const PairScan& scan, std::size_t p, int sid
         rows = value == 1 ? ones : counts_.distinct - ones;
       }
       least = std::min(least, weight);
-      cost[value] = posterior_.leaf(part) + (rows > 1 ? posterior_.stop(depth + 2) : Cost(0));
+      cost[value] = likelihood(part, weight) + (rows > 1 ? posterior_.stop(depth + 2) : Cost(0));
     }
     if (least < options_.min_samples_leaf || cost[0] + cost[1] != target) continue;
     const NodeView::Column& column = view_.columns()[order_[q]];

@@ -50,12 +50,14 @@ class Expander {
               Expansion& out);
   [[nodiscard]] std::size_t bytes() const {
     return view_.bytes() + children_.capacity() * sizeof(Child) +
-           order_.capacity() * sizeof(std::uint32_t);
+           order_.capacity() * sizeof(std::uint32_t) +
+           (mixed_.capacity() + pure_.capacity()) * sizeof(mixed_[0]);
   }
   // What bytes() will be, known before the expander is made.
   [[nodiscard]] static std::size_t bytes_for(const Dataset& data, const Options& options) {
     return NodeView::bytes_for(data, options) +
-           data.n_columns() * (sizeof(Child) + sizeof(std::uint32_t));
+           data.n_columns() * (sizeof(Child) + sizeof(std::uint32_t)) +
+           2 * static_cast<std::size_t>(data.n_classes()) * sizeof(std::int64_t*);
   }
   // Scratch memory that others may use between expansions.
   [[nodiscard]] NodeView& view() { return view_; }
@@ -68,6 +70,9 @@ class Expander {
     bool valid = false;  // both sides are large enough
   };
 
+  void find_tables();
+  // What a leaf with these counts costs, without stop.
+  [[nodiscard]] Cost likelihood(std::span<const std::int32_t> counts, std::int64_t weight) const;
   bool bound_children(std::size_t depth, Watch& watch, const Expansion& out);
   bool scan_pairs(std::size_t depth, Cost upper, Watch& watch, Expansion& out);
   [[nodiscard]] std::uint32_t split_below(const PairScan& scan, std::size_t p, int side,
@@ -81,7 +86,7 @@ class Expander {
   const bool rows_folded_;
   const PairKernel& kernel_;
   NodeView view_;
-  std::vector<const std::int64_t*> mixed_, pure_;
+  std::vector<const std::int64_t*> mixed_, pure_;  // tables, by class of the view
   std::vector<Child> children_;
   std::vector<std::uint32_t> order_;
   SetCounts counts_;

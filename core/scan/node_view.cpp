@@ -15,6 +15,22 @@ constexpr std::size_t half_bits = 32;
 
 [[nodiscard]] std::size_t whole_lanes(std::size_t n) { return (n + lanes - 1) / lanes * lanes; }
 
+// Up to this many classes all are counted at every node; beyond, those that its rows have.
+constexpr int few_classes = 32;
+
+// Whether rows of several classes are told apart from others (SetCounts::rest).
+[[nodiscard]] bool has_groups(const Dataset& data, const Options& options) {
+  return options.equivalent_rows_bound && data.rows_folded() &&
+         std::any_of(data.segments().begin(), data.segments().end(),
+                     [](const Segment& segment) { return segment.impure(); });
+}
+
+[[nodiscard]] std::size_t n_pattern_parts(const Dataset& data) {
+  std::size_t n = 0;
+  for (const Segment& segment : data.segments()) n += segment.pattern.size();
+  return n;
+}
+
 // Of the root, which has the most.
 [[nodiscard]] std::size_t half_words_of(const Dataset& data, bool compact) {
   std::size_t half_words = 0;
@@ -25,12 +41,30 @@ constexpr std::size_t half_bits = 32;
 
 }  // namespace
 
-void NodeView::Buffers::reset(std::size_t n_classes, std::size_t stride) {
-  classes.assign(n_classes * stride, 0);
-  rest.assign(n_classes * stride, 0);
+void NodeView::Buffers::reserve(std::size_t n_classes, std::size_t stride, bool grouped) {
+  classes.reserve(n_classes * stride);
+  if (grouped) rest.reserve(n_classes * stride);
+  distinct.reserve(stride);
+  groups.reserve(stride);
+}
+
+bool NodeView::Buffers::reset(std::size_t n_classes, std::size_t stride, bool grouped,
+                              Watch& watch) {
+  constexpr std::size_t piece = 1 << 18;
+  for (std::vector<std::int32_t>* counted : {&classes, &rest}) {
+    counted->clear();
+    if (counted == &rest && !grouped) continue;
+    for (std::size_t left = n_classes * stride; left > 0;) {
+      const std::size_t n = std::min(left, piece);
+      if (watch.poll(static_cast<std::int64_t>(n / 4))) return false;
+      counted->resize(counted->size() + n, 0);
+      left -= n;
+    }
+  }
   distinct.assign(stride, 0);
   groups.assign(stride, 0);
-  counts = {classes.data(), distinct.data(), rest.data(), groups.data()};
+  counts = {classes.data(), distinct.data(), grouped ? rest.data() : classes.data(), groups.data()};
+  return true;
 }
 
 NodeView::NodeView(const Dataset& data, const Bounds& bounds, const Options& options)
@@ -39,26 +73,37 @@ NodeView::NodeView(const Dataset& data, const Bounds& bounds, const Options& opt
       kernel_(pair_kernel(options.kernel)),
       compact_(options.compact),
       fold_columns_(options.fold_columns),
+      all_classes_(data.n_classes() <= few_classes),
+      grouped_(has_groups(data, options)),
+      n_at_once_(all_classes_ ? rows_at_once : 1),
       raw_stride_(data.halves_per_row() * half_bits) {
   static_assert(half_bits % lanes == 0);
   hash_.resize(raw_stride_);
   table_.resize(std::bit_ceil(2 * raw_stride_));
+  ones_.reserve(raw_stride_);
 
   // The root needs the most; to hold it from the start keeps bytes() constant, and with it a limit.
+  // It is not written, so that it takes no time.
   const std::size_t half_words = half_words_of(data, compact_);
   const auto n_classes = static_cast<std::size_t>(data.n_classes());
   slots_.reserve(half_words * half_bits);
+  runs_.reserve(data.segments().size());
   raw_.reserve(half_words * raw_stride_);
-  raw_one_.reset(n_classes, raw_stride_);
+  raw_one_.reserve(n_classes, raw_stride_, grouped_);
   columns_.reserve(data.n_columns());
   varying_on_.reserve(data.n_distinct_rows() + 1);
-  if (options.pair_expansion) part_floor_.reserve(data.n_distinct_rows() + 1);
+  if (!all_classes_) {
+    numbers_.reserve(n_classes);
+    place_.resize(n_classes, -1);
+    patterns_.reserve(n_pattern_parts(data));
+  }
   if (!options.pair_expansion) return;
+  part_floor_.reserve(data.n_distinct_rows() + 1);
   const std::size_t stride = whole_lanes(data.n_columns());
   words_.reserve(half_words * stride);
   multiplicity_.reserve(stride);
-  one_.reset(n_classes, stride);
-  both_.reset(n_classes, rows_at_once * stride);
+  one_.reserve(n_classes, stride, grouped_);
+  both_.reserve(n_classes, n_at_once_ * stride, grouped_);
   for (int side = 0; side < 2; ++side) {
     lower_[side].reserve(stride);
     upper_[side].reserve(stride);
@@ -68,41 +113,45 @@ NodeView::NodeView(const Dataset& data, const Bounds& bounds, const Options& opt
 
 bool NodeView::load(const RowSet& rows, Watch& watch) {
   if (!pack_rows(rows, watch) || !transpose_rows(watch)) return false;
-  const auto n_classes = static_cast<std::size_t>(data_.n_classes());
-  total_.clear(n_classes);
+  total_.clear(all_classes_ ? static_cast<std::size_t>(data_.n_classes()) : numbers_.size());
+  total_.numbers = numbers_;
   for (const PairRun& run : runs_) {
     std::int32_t n = 0;
     for (std::size_t i = run.first * half_bits; i < run.last * half_bits; ++i)
       n += slots_[i] != no_slot ? 1 : 0;
-    total_.add({run.weights, n_classes}, n, run.group_floor);
+    total_.add({run.pattern, run.n_classes}, n, run.group_floor);
   }
-  raw_one_.reset(n_classes, raw_stride_);
-  if (!count_columns(watch) || !find_columns(watch)) return false;
-  find_varying_parts();
-  return true;
+  return raw_one_.reset(total_.classes.size(), raw_stride_, grouped_, watch) &&
+         count_columns(watch) && find_columns(watch) && find_varying_parts(watch);
 }
 
 bool NodeView::count_columns(Watch& watch) {
   const PairScan scan = describe(raw_, raw_stride_);
-  return in_parts(raw_stride_, work_of_counts(1), watch, [&](std::size_t first, std::size_t last) {
+  return in_parts(raw_stride_, work_of_counts(), watch, [&](std::size_t first, std::size_t last) {
     kernel_.count_columns(scan, raw_one_.counts, first, last);
   });
 }
 
-void NodeView::find_varying_parts() {
+bool NodeView::find_varying_parts(Watch& watch) {
+  if (folded_) {
+    ones_.assign(raw_one_.distinct.begin(), raw_one_.distinct.end());
+  } else {
+    ones_.assign(raw_stride_, 0);
+    for (std::size_t k = 0; k < total_.classes.size(); ++k) {
+      if (watch.poll(static_cast<std::int64_t>(raw_stride_ / 4))) return false;
+      const std::int32_t* const of_class = &raw_one_.classes[k * raw_stride_];
+      for (std::size_t c = 0; c < raw_stride_; ++c) ones_[c] += of_class[c];
+    }
+  }
   varying_on_.assign(static_cast<std::size_t>(total_.distinct) + 1, 0);
   for (const Column& column : columns_) {
-    std::int32_t one = 0;
-    if (folded_)
-      one = raw_one_.distinct[column.dataset];
-    else
-      for (std::size_t k = 0; k < total_.classes.size(); ++k)
-        one += raw_one_.classes[k * raw_stride_ + column.dataset];
+    const std::int32_t one = ones_[column.dataset];
     // It varies on all parts that are larger than the rows of its commoner value.
     varying_on_[static_cast<std::size_t>(std::max(one, total_.distinct - one)) + 1] +=
         column.multiplicity;
   }
   std::partial_sum(varying_on_.begin(), varying_on_.end(), varying_on_.begin());
+  return true;
 }
 
 PairScan NodeView::describe(const std::vector<std::uint32_t>& words, std::size_t stride) const {
@@ -111,15 +160,36 @@ PairScan NodeView::describe(const std::vector<std::uint32_t>& words, std::size_t
   scan.stride = stride;
   scan.runs = runs_.data();
   scan.n_runs = runs_.size();
-  scan.n_classes = data_.n_classes();
+  scan.n_classes = static_cast<int>(total_.classes.size());
   scan.folded = folded_;
   scan.grouped = total_.groups != 0;
   return scan;
 }
 
+// The classes of the run by their places among those that are here.
+void NodeView::add_pattern(const Segment& segment, PairRun& run) {
+  run.unit_class = segment.unit_class;
+  run.pattern = segment.pattern.data();
+  run.n_classes = segment.pattern.size();
+  if (all_classes_) return;
+  run.pattern = patterns_.data() + patterns_.size();  // which was reserved for all
+  for (const ClassWeight& part : segment.pattern) {
+    std::int32_t& place = place_[static_cast<std::size_t>(part.k)];
+    if (place < 0) {
+      place = static_cast<std::int32_t>(numbers_.size());
+      numbers_.push_back(part.k);
+    }
+    patterns_.push_back({place, part.weight});
+  }
+  if (run.unit_class >= 0) run.unit_class = patterns_.back().k;
+}
+
 bool NodeView::pack_rows(const RowSet& rows, Watch& watch) {
   slots_.clear();
   runs_.clear();
+  for (const std::int32_t k : numbers_) place_[static_cast<std::size_t>(k)] = -1;
+  numbers_.clear();
+  patterns_.clear();
   folded_ = false;
   std::size_t i = 0;
   for (std::size_t s = 0; s < data_.segments().size(); ++s) {
@@ -146,8 +216,7 @@ bool NodeView::pack_rows(const RowSet& rows, Watch& watch) {
     slots_.resize((slots_.size() + half_bits - 1) / half_bits * half_bits, no_slot);
     run.last = static_cast<std::uint32_t>(slots_.size() / half_bits);
     if (run.first == run.last) continue;
-    run.unit_class = segment.unit_class;
-    run.weights = segment.counts.data();
+    add_pattern(segment, run);
     run.group_floor = bounds_.group_floor(s).units();
     folded_ = folded_ || run.unit_class < 0;
     runs_.push_back(run);
@@ -213,7 +282,8 @@ bool NodeView::find_columns(Watch& watch) {
   }
   const std::size_t mask = table_.size() - 1;
   // To compare two columns may take a step a half word.
-  const auto work = static_cast<std::int64_t>(fold_columns_ ? n_half_words() + 10 : 10);
+  const auto work =
+      static_cast<std::int64_t>((fold_columns_ ? n_half_words() : 0) + total_.classes.size() + 10);
   for (std::uint32_t c = 0; c < data_.n_columns(); ++c) {
     if (watch.poll(work)) return false;
     bool constant = true;
@@ -243,6 +313,7 @@ void NodeView::count_side(std::size_t c, int side, SetCounts& out) const {
   const std::size_t n_classes = total_.classes.size();
   out.classes.resize(n_classes);
   out.rest.resize(n_classes);
+  out.numbers = total_.numbers;
   out.weight = out.distinct = 0;
   for (std::size_t k = 0; k < n_classes; ++k) {
     const std::int32_t one = raw_one_.classes[k * raw_stride_ + at];
@@ -259,10 +330,11 @@ void NodeView::count_side(std::size_t c, int side, SetCounts& out) const {
 }
 
 PairScan* NodeView::arrange(std::span<const std::uint32_t> order, Watch& watch) {
-  const auto n_classes = static_cast<std::size_t>(data_.n_classes());
+  const std::size_t n_classes = total_.classes.size();
   const std::size_t stride = whole_lanes(order.size());
-  one_.reset(n_classes, stride);
-  both_.reset(n_classes, rows_at_once * stride);
+  if (!one_.reset(n_classes, stride, grouped_, watch) ||
+      !both_.reset(n_classes, n_at_once_ * stride, grouped_, watch))
+    return nullptr;
   words_.resize(n_half_words() * stride);
   for (std::size_t w = 0; w < n_half_words(); ++w) {
     if (watch.poll(static_cast<std::int64_t>(stride))) return nullptr;
@@ -278,13 +350,19 @@ PairScan* NodeView::arrange(std::span<const std::uint32_t> order, Watch& watch) 
     for (std::size_t p = 0; p < order.size(); ++p)
       to[k * stride + p] = from[k * raw_stride_ + columns_[order[p]].dataset];
   };
-  for (std::size_t k = 0; k < n_classes; ++k) pick(one_.classes, raw_one_.classes, k);
+  for (std::size_t k = 0; k < n_classes; ++k) {
+    if (watch.poll(static_cast<std::int64_t>(stride))) return nullptr;
+    pick(one_.classes, raw_one_.classes, k);
+  }
   for (std::size_t p = 0; p < order.size(); ++p) multiplicity_[p] = columns_[order[p]].multiplicity;
   if (folded_) {
     pick(one_.distinct, raw_one_.distinct, 0);
   }
   if (total_.groups != 0) {
-    for (std::size_t k = 0; k < n_classes; ++k) pick(one_.rest, raw_one_.rest, k);
+    for (std::size_t k = 0; k < n_classes; ++k) {
+      if (watch.poll(static_cast<std::int64_t>(stride))) return nullptr;
+      pick(one_.rest, raw_one_.rest, k);
+    }
     for (std::size_t p = 0; p < order.size(); ++p)
       one_.groups[p] = raw_one_.groups[columns_[order[p]].dataset];
   }
@@ -308,11 +386,16 @@ std::size_t NodeView::bytes_for(const Dataset& data, const Options& options) {
   const std::size_t raw_stride = data.halves_per_row() * half_bits;
   const std::size_t stride = options.pair_expansion ? whole_lanes(data.n_columns()) : 0;
   const std::size_t half_words = half_words_of(data, options.compact);
-  // Per column and class: classes and rest; per column: distinct and groups.
-  const std::size_t counted = 8 * static_cast<std::size_t>(data.n_classes()) + 12;
-  return 4 * half_words * (half_bits + raw_stride + stride) +
-         counted * (raw_stride + (1 + rows_at_once) * stride) +
-         4 * (raw_stride + std::bit_ceil(2 * raw_stride)) + sizeof(Column) * data.n_columns() +
+  const bool few = data.n_classes() <= few_classes;
+  const auto n_classes = static_cast<std::size_t>(data.n_classes());
+  // Per column and class: classes, and perhaps rest; per column: distinct and groups.
+  const std::size_t counted = (has_groups(data, options) ? 8 : 4) * n_classes + 12;
+  const std::size_t counts = counted * (raw_stride + (1 + (few ? rows_at_once : 1)) * stride);
+  const std::size_t patterns =
+      data.segments().size() * sizeof(PairRun) +
+      (few ? 0 : n_pattern_parts(data) * sizeof(ClassWeight) + 8 * n_classes);
+  return 4 * half_words * (half_bits + raw_stride + stride) + counts + patterns +
+         4 * (2 * raw_stride + std::bit_ceil(2 * raw_stride)) + sizeof(Column) * data.n_columns() +
          (2 * (8 + 8 + 4) + 4) * stride +
          (options.pair_expansion ? 12 : 4) * (data.n_distinct_rows() + 1);
 }
@@ -320,7 +403,8 @@ std::size_t NodeView::bytes_for(const Dataset& data, const Options& options) {
 std::size_t NodeView::bytes() const {
   const auto of = [](const auto& v) { return v.capacity() * sizeof(v[0]); };
   std::size_t total = of(slots_) + of(raw_) + of(words_) + of(hash_) + of(table_) + of(columns_) +
-                      of(varying_on_) + of(part_floor_);
+                      of(varying_on_) + of(part_floor_) + of(ones_) + of(runs_) + of(numbers_) +
+                      of(place_) + of(patterns_);
   for (const Buffers* b : {&raw_one_, &one_, &both_})
     total += of(b->classes) + of(b->distinct) + of(b->rest) + of(b->groups);
   return total + 2 * (of(lower_[0]) + of(upper_[0]) + of(varying_of_[0])) + of(multiplicity_);

@@ -54,6 +54,7 @@ class NodeView {
   bool load(const RowSet& rows, Watch& watch);
   [[nodiscard]] const std::vector<Column>& columns() const { return columns_; }
   [[nodiscard]] std::int64_t varying() const { return varying_; }
+  // Of the classes that the rows have, where there are many; else of all, as it takes less time.
   [[nodiscard]] const SetCounts& total() const { return total_; }
   // B5: the least number of columns that vary on any part with a given number of distinct rows.
   [[nodiscard]] std::int32_t varying_on(std::int32_t rows) const {
@@ -69,9 +70,13 @@ class NodeView {
   // Null when stopped.
   PairScan* arrange(std::span<const std::uint32_t> order, Watch& watch);
   [[nodiscard]] std::size_t n_half_words() const { return slots_.size() / 32; }
-  // What it takes to count a block of `lanes` columns for a number of rows of pairs.
-  [[nodiscard]] std::int64_t work_of_counts(std::size_t n_rows) const {
-    return static_cast<std::int64_t>(n_rows * 2 * (n_half_words() + 8 * runs_.size()));
+  // How many rows of pairs are scanned at once: their counts of many classes would take much
+  // memory.
+  [[nodiscard]] std::size_t n_at_once() const { return n_at_once_; }
+  // What it takes to count a block of `lanes` columns.
+  [[nodiscard]] std::int64_t work_of_counts() const {
+    return static_cast<std::int64_t>(2 * (n_half_words() + 8 * runs_.size()) +
+                                     4 * total_.classes.size());
   }
   [[nodiscard]] std::size_t bytes() const;
   // What bytes() will be, known before the view is made.
@@ -82,7 +87,9 @@ class NodeView {
     std::vector<std::int32_t> classes, distinct, rest;
     std::vector<std::int64_t> groups;
     PairCounts counts;
-    void reset(std::size_t n_classes, std::size_t stride);
+    void reserve(std::size_t n_classes, std::size_t stride, bool grouped);
+    // To zeros. False when stopped.
+    [[nodiscard]] bool reset(std::size_t n_classes, std::size_t stride, bool grouped, Watch& watch);
   };
 
   // A scan of these words that counts, without tables or results.
@@ -90,10 +97,11 @@ class NodeView {
                                   std::size_t stride) const;
   // These return false when stopped.
   bool pack_rows(const RowSet& rows, Watch& watch);
+  void add_pattern(const Segment& segment, PairRun& run);
   bool transpose_rows(Watch& watch);
   bool count_columns(Watch& watch);
   bool find_columns(Watch& watch);
-  void find_varying_parts();
+  bool find_varying_parts(Watch& watch);
   [[nodiscard]] bool same_words(std::size_t a, std::size_t b) const;
 
   const Dataset& data_;
@@ -101,14 +109,21 @@ class NodeView {
   const PairKernel& kernel_;
   bool compact_;
   bool fold_columns_;
+  bool all_classes_;  // are numbered as they are; else those that the rows have
+  bool grouped_;      // some node may have impure groups
+  std::size_t n_at_once_;
 
   std::vector<std::uint32_t> slots_;  // rows by half word; no_slot where there is none
   std::vector<PairRun> runs_;
+  std::vector<std::int32_t> numbers_;  // of the classes here
+  std::vector<std::int32_t> place_;    // by class: where it is in numbers_, -1: nowhere
+  Pattern patterns_;                   // of the runs, by these places
   const std::uint8_t* first_row_ = nullptr;
   bool folded_ = false;
   std::size_t raw_stride_ = 0;
   std::vector<std::uint32_t> raw_;  // all columns of the dataset
   Buffers raw_one_;
+  std::vector<std::int32_t> ones_;  // rows where a column is 1, by column
   std::vector<std::uint32_t> hash_;
   std::vector<std::uint32_t> table_;
   std::vector<Column> columns_;

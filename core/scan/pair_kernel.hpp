@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "control/options.hpp"
+#include "data/class_weight.hpp"
 
 namespace maptree {
 
@@ -20,9 +21,10 @@ inline constexpr std::size_t rows_at_once = 4;
 
 // Consecutive half words whose rows share a pattern of class weights.
 struct PairRun {
-  std::uint32_t first = 0, last = 0;      // half words [first, last)
-  std::int32_t unit_class = -1;           // >= 0: one row of that class
-  const std::int32_t* weights = nullptr;  // by class
+  std::uint32_t first = 0, last = 0;     // half words [first, last)
+  std::int32_t unit_class = -1;          // >= 0: one row of that class
+  const ClassWeight* pattern = nullptr;  // by class of the scan
+  std::size_t n_classes = 0;             // of the pattern
   std::int64_t group_floor = 0;
 };
 

@@ -29,14 +29,15 @@ class Search {
         watch_(watch),
         bounds_(posterior, data, options_),
         expander_(data, posterior, bounds_, options_),
-        improver_(data, posterior, expander_, improver_bytes()) {
+        most_nodes_(most_nodes()),
+        improver_(data, posterior, expander_, improver_bytes(), most_nodes_) {
     now_.lower = bounds_.root_lower();
     if (monitor) control.set_poll([&](double seconds) { return monitor(progress(seconds)); });
   }
 
   Result run() {
     if (options_.greedy_start) {
-      Incumbent greedy(data_, posterior_, bounds_, options_, expander_.view());
+      Incumbent greedy(data_, posterior_, bounds_, options_, expander_.view(), most_nodes_);
       Tree tree;
       const Cost cost = greedy.grow(watch_, tree);
       improver_.offer(tree, cost);
@@ -66,7 +67,7 @@ class Search {
     };
     take();
     while (!solved()) {
-      if (!has_room(engine.growth())) return Status::memory_limit;
+      if (!has_room(engine.growth()) || improver_.too_large()) return Status::memory_limit;
       if (watch_.stop(1000)) return control_.reason();
       engine.select();
       if (stats_.expansions == control_.limits().max_expansions) return Status::expansion_limit;
@@ -116,7 +117,7 @@ class Search {
         if (schedule.desk().broken) watch_.check();  // the time is up
         if (control_.stopped()) return control_.reason();
         if (schedule.desk().out_of_expansions) return Status::expansion_limit;
-        if (schedule.desk().out_of_memory) return Status::memory_limit;
+        if (schedule.desk().out_of_memory || improver_.too_large()) return Status::memory_limit;
         // Long enough to be worth the way down, short enough to share out the work.
         schedule.work(prover, lock, std::clamp(watch_.work() / 64, slice, 32 * slice), watch_);
         lock.unlock();
@@ -179,6 +180,16 @@ class Search {
                : std::min(ample, (static_cast<std::size_t>(limit) - taken) / 8);
   }
 
+  // The class counts of a tree's nodes are part of the result.
+  [[nodiscard]] std::size_t most_nodes() const {
+    constexpr std::size_t ample = std::size_t{1} << 27;
+    const std::int64_t limit = control_.limits().memory_bytes;
+    const std::size_t most =
+        limit < 0 ? ample : std::min(ample, static_cast<std::size_t>(limit) / 8);
+    const std::size_t node = static_cast<std::size_t>(data_.n_classes()) * sizeof(std::int64_t);
+    return std::max<std::size_t>(1, most / node);
+  }
+
   [[nodiscard]] bool solved() const { return now_.lower >= improver_.cost(); }
 
   [[nodiscard]] std::size_t bytes() const {
@@ -234,7 +245,10 @@ class Search {
     stats_.upper = improver_.cost();
     stats_.proved_depth = solved() ? -1 : now_.proved_depth;
     stats_.tree = improver_.tree();
-    stats_.scores = score(stats_.tree, data_, posterior_);
+    stats_.scores = score_and_count(stats_.tree, data_, posterior_);
+    stats_.peak_bytes = std::max(
+        stats_.peak_bytes, static_cast<std::int64_t>(bytes() + stats_.tree.counts.size() *
+                                                                   sizeof(stats_.tree.counts[0])));
     if (stats_.scores.subtree[0] != stats_.upper)
       throw std::logic_error("the tree found does not have the cost that was claimed for it");
     stats_.seconds = control_.seconds();
@@ -251,8 +265,9 @@ class Search {
   Watch& watch_;
   const Bounds bounds_;
   Expander expander_;
-  Improver improver_;  // holds the best tree
-  Progress now_;       // its bound and its depth
+  const std::size_t most_nodes_;  // of a tree
+  Improver improver_;             // holds the best tree
+  Progress now_;                  // its bound and its depth
   std::size_t engine_bytes_ = 0;
   Result stats_;
   Cost traced_lower_, traced_upper_;
@@ -283,7 +298,8 @@ Result lone_leaf(const Dataset& data, const Prior& prior, Status status, const C
   result.peak_bytes = static_cast<std::int64_t>(bytes);
   result.trace.push_back({result.seconds, 0, result.lower.nats(), result.upper.nats()});
   result.subproblems = 1;
-  add_node(result.tree, data.class_totals());
+  add_node(result.tree);
+  result.tree.counts = data.class_totals();
   result.scores = {{result.upper}, {result.upper}};
   return result;
 }

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from maptree.encoding.encoder import AmbiguousTextWarning, BinaryEncoder, IdentifierWarning
     from maptree.engine.diagnostics import Diagnostics
     from maptree.engine.progress import Progress, SamplerProgress
-    from maptree.estimators.base import InterruptedWarning, TimeLimitWarning
+    from maptree.estimators.base import InterruptedWarning, TargetWarning, TimeLimitWarning
     from maptree.estimators.map_classifier import MAPTreeClassifier
     from maptree.estimators.mcmc_classifier import MCMCTreeClassifier
     from maptree.estimators.saved import load_model, save_model
@@ -50,6 +50,7 @@ __all__ = [
     "Progress",
     "SMCTreeClassifier",
     "SamplerProgress",
+    "TargetWarning",
     "TimeLimitWarning",
     "TrainingSummary",
     "Tree",
@@ -82,6 +83,7 @@ _HOMES = {
     "Progress": "maptree.engine.progress",
     "SMCTreeClassifier": "maptree.estimators.smc_classifier",
     "SamplerProgress": "maptree.engine.progress",
+    "TargetWarning": "maptree.estimators.base",
     "TimeLimitWarning": "maptree.estimators.base",
     "TrainingSummary": "maptree.trees.training",
     "Tree": "maptree.trees.tree",

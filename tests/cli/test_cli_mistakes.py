@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 
+import pandas as pd
 import pytest
 
-from command import QUICK, call, widest
+from command import QUICK, call, widest, write_text
 from maptree.cli.app import make_app
 
 # JSON
@@ -173,3 +174,13 @@ def test_version(capsys):
     import maptree
 
     assert call(capsys, "--version").out == f"maptree {maptree.__version__}\n"
+
+
+@pytest.mark.parametrize(("n_rows", "code"), [(42, 1), (63, 0)])
+def test_classes_of_two_rows_each_are_refused(n_rows, code, here, capsys):
+    """The rule is that of the classifiers, which warn."""
+    frame = pd.DataFrame({"x": range(n_rows), "y": [f"c{i % 21}" for i in range(n_rows)]})
+    write_text(frame, here / "few.csv")
+    told = call(capsys, "fit", "few.csv", "-t", "y", *QUICK)
+    assert told.code == code
+    assert ("21 classes in 42 rows" in told.err) == (code == 1)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from maptree import MAPTreeClassifier, _core, log_posterior
+from maptree import MAPTreeClassifier, TargetWarning, _core, log_posterior
 from maptree.tables.labels import read_labels
 
 KINDS = {
@@ -92,5 +92,7 @@ def test_labels_are_read_in_blocks(n_classes):
 def test_many_classes_are_fitted():
     y = np.repeat(np.arange(300), 3)
     X = (y[:, np.newaxis] >> np.arange(9)) & 1
-    model = MAPTreeClassifier(time_limit=None, max_expansions=50, rho=0.1).fit(X, y)
+    search = MAPTreeClassifier(time_limit=None, max_expansions=50, rho=0.1)
+    with pytest.warns(TargetWarning, match="300 different numbers in 900 rows"):
+        model = search.fit(X, y)
     assert model.tree_.counts[0].tolist() == [3] * 300

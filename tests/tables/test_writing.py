@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
-import math
 import pickle
 
 import numpy as np
@@ -12,11 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maptree.tables import writing as writing_module
+from maptree.tables import deadline
 from maptree.tables.objects import read_objects
 from maptree.tables.values import Categories, Values
 from maptree.tables.writing import (
-    OutOfTimeError,
     TextOptions,
     UnreadableTextError,
     read_as_written,
@@ -459,8 +457,8 @@ def test_text_that_stops_looking_like_numbers_is_left():
 def test_the_clock_is_looked_at_between_blocks(monkeypatch):
     values, looked = counting([f"{i},5" for i in range(100_000)])
     ticks = itertools.count()
-    monkeypatch.setattr(writing_module.time, "perf_counter", lambda: float(next(ticks)))
-    with pytest.raises(OutOfTimeError):
-        read_text(values, deadline=3.5)
+    monkeypatch.setattr(deadline.time, "perf_counter", lambda: float(next(ticks)))
+    with pytest.raises(deadline.OutOfTimeError), deadline.until(3.5):
+        read_text(values)
     assert sum(looked) <= 5 * 8192
-    assert read_text(values, deadline=math.inf).writing is not None
+    assert read_text(values).writing is not None

@@ -187,9 +187,9 @@ def test_rows_that_do_not_count_do_not_decide():
 
 
 def test_text_is_not_read_after_the_time_limit(monkeypatch):
-    """The first column is always read; others are left out as a whole."""
+    """A column that is not read in time is left out as a whole."""
     seen = iter(range(100))
-    monkeypatch.setattr("maptree.tables.writing.time.perf_counter", lambda: float(next(seen)))
+    monkeypatch.setattr("maptree.tables.deadline.time.perf_counter", lambda: float(next(seen)))
     from maptree.encoding.choosing import Rows, TablePass
     from maptree.schema.columns import EncoderParameters
     from maptree.tables.table import read_table

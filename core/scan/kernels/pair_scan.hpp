@@ -72,10 +72,9 @@ void count(const PairScan& s, const std::uint32_t* mask, std::size_t first, std:
       const PairRun& run = s.runs[i];
       L::template popcount_block<R>(s.words + b, s.stride, mask, run.first, run.last, n);
       add_weighed<L, R>(n, 1, out.distinct + b, s.stride);
-      for (std::size_t k = 0; k < n_classes; ++k) {
-        const std::int32_t weight = run.weights[k];
-        if (weight == 0) continue;
-        const std::size_t at = k * s.stride + b;
+      for (std::size_t p = 0; p < run.n_classes; ++p) {
+        const std::int32_t weight = run.pattern[p].weight;
+        const std::size_t at = static_cast<std::size_t>(run.pattern[p].k) * s.stride + b;
         add_weighed<L, R>(n, weight, out.classes + at, n_classes * s.stride);
         if (grouped && run.group_floor == 0)
           add_weighed<L, R>(n, weight, out.rest + at, n_classes * s.stride);

@@ -28,6 +28,7 @@ _MOST = 20  # columns in a list
 _WHOLE = 50  # tables of up to this many columns are shown whole
 _ALIKE = 5  # more columns with the same reason are counted, not listed
 _MOST_CLASSES = 6  # in a confusion matrix
+_MOST_ZEROS = 100  # classes, up to which a confusion matrix in JSON has all its zeros
 _SHOWN = 16  # characters of a class name
 
 
@@ -193,18 +194,18 @@ def scores_text(scores: Scores) -> str:
 def confusion_text(scores: Scores, classes: Sequence[str]) -> str:
     """Return the confusion matrix as text."""
     short = [name if len(name) <= _SHOWN else f"{name[: _SHOWN - 3]}..." for name in classes]
-    table = scores.confusion
     if len(classes) <= _MOST_CLASSES and sum(map(len, short)) + 2 * len(short) + _SHOWN < 78:
+        table = scores.confusion
         rows = [["  label", *short]]
         rows += [[f"  {name}", *(f"{n:,}" for n in table[k])] for k, name in enumerate(short)]
         if table[-1].any():
             rows.append(["  (unknown)", *(f"{n:,}" for n in table[-1])])
         return f"Confusion: labels down, predictions across.\n{columns_of(rows)}"
+    names = [*short, "(unknown)"]  # which is label -1
     wrong: list[tuple[int, str, str]] = [
-        (int(table[i, j]), name, short[j])
-        for i, name in enumerate([*short, "(unknown)"])
-        for j in range(len(short))
-        if i != j and table[i, j]
+        (n, names[i], short[j])
+        for i, j, n in sorted(scores.confusions.tolist(), key=lambda pair: pair[0] % len(names))
+        if i != j
     ]
     wrong.sort(key=lambda entry: -entry[0])
     rows = [["  label", "prediction", "rows"]]
@@ -221,8 +222,15 @@ def scores_document(scores: Scores, classes: Sequence[str]) -> dict[str, Any]:
         "calibration_error": scores.calibration_error,
         "unknown": scores.unknown,
         "calibration": [vars(b) for b in scores.bins],
-        "confusion": {
-            name: dict(zip(classes, scores.confusion[k].tolist(), strict=True))
-            for k, name in enumerate(classes)
-        },
+        "confusion": _confusion_document(scores, classes),
     }
+
+
+def _confusion_document(scores: Scores, classes: Sequence[str]) -> dict[str, dict[str, int]]:
+    """Return the rows of each label by prediction; with many classes, without those of 0 rows."""
+    zeros = dict.fromkeys(classes, 0) if len(classes) <= _MOST_ZEROS else {}
+    document = {name: dict(zeros) for name in classes}
+    for label, prediction, rows in scores.confusions.tolist():
+        if label >= 0:
+            document[classes[label]][classes[prediction]] = rows
+    return document

@@ -206,7 +206,7 @@ def _measure(
     if test_on is not None:
         codes = numbers_among(fitted.classes, target.labels[test_on], len(test_on))
         method = f"{held.test_fraction:g} of the rows, seed {held.seed}"
-        return score(_probabilities(fitted, table.take(test_on)), codes), method
+        return score(fitted.probabilities, codes, _leaves(fitted, table.take(test_on))), method
     assert held.cv is not None
     fold = iter(range(1, held.cv + 1))
 
@@ -217,12 +217,11 @@ def _measure(
     return _cross_validate(fit, table, target.labels, held.cv, held.seed), method
 
 
-def _probabilities(fitted: FittedTree, X: pa.Table) -> NDArray[np.float64]:
+def _leaves(fitted: FittedTree, X: pa.Table) -> NDArray[np.intp]:
     from maptree.encoding.answering import read_answers
 
     # Text that only held-out rows have may not be readable like that of the others.
-    leaves = read_answers(fitted.schema, X, strict=False).leaves(fitted.tree)
-    return fitted.probabilities.take(leaves, axis=0)
+    return read_answers(fitted.schema, X, strict=False).leaves(fitted.tree)
 
 
 def _split(labels: NDArray[Any], fraction: float, seed: int) -> tuple[Rows, Rows]:
@@ -259,14 +258,18 @@ def _cross_validate(
     classes, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
     kind = StratifiedKFold if counts.min() >= n_folds else KFold
     splitter = kind(n_splits=n_folds, shuffle=True, random_state=seed)
-    probabilities = np.zeros((len(labels), len(classes)))
+    # Of the nodes of all trees; with many classes, those of the rows would take far more memory.
+    nodes: list[NDArray[np.float64]] = []
+    leaves = np.empty(len(labels), dtype=np.intp)
     for fit_on, test_on in splitter.split(labels, labels):
         fitted = fit(fit_on)
         if was_interrupted(fitted):
             return None
         known = np.searchsorted(classes, fitted.classes)
-        probabilities[np.ix_(test_on, known)] = _probabilities(fitted, table.take(test_on))
-    return score(probabilities, codes)
+        leaves[test_on] = sum(map(len, nodes)) + _leaves(fitted, table.take(test_on))
+        nodes.append(np.zeros((fitted.tree.node_count, len(classes))))
+        nodes[-1][:, known] = fitted.probabilities
+    return score(np.concatenate(nodes), codes, leaves)
 
 
 def _say_what_was_read(source: Source, target: Target) -> None:

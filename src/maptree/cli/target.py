@@ -14,13 +14,7 @@ from numpy.typing import NDArray
 from maptree.cli.files import Source
 from maptree.cli.mistakes import Refusal, hint, listed
 from maptree.cli.text_columns import NUMBER
-
-# Up to this many different values are always accepted as classes.
-_FEW = 20
-# More whole numbers are taken for measurements, and more text values for identifiers, unless
-# there are at least this many rows per value.
-_ROWS_OF_WHOLE = 50
-_ROWS_OF_TEXT = 2
+from maptree.tables.labels import target_fault
 
 
 @dataclass(frozen=True)
@@ -76,8 +70,8 @@ def _refuse_measurements(column: Any, name: str) -> None:
         pa.types.is_floating(column.type)
         and not pc.all(pc.equal(pc.floor(distinct), distinct)).as_py()
     )
-    many = (len(column) - column.null_count) / _ROWS_OF_WHOLE
-    if len(distinct) > (_FEW if broken else max(_FEW, many)):
+    n_rows = len(column) - column.null_count
+    if target_fault(len(distinct), n_rows, numbers=True, whole=not broken):
         raise Refusal(
             f"The target {name!r} has {len(distinct):,} different numbers, from "
             f"{pc.min(distinct)} to {pc.max(distinct)}: it looks like a measurement, but maptree "
@@ -93,7 +87,7 @@ def _refuse_few_or_many(target: Target) -> None:
             f"The target {target.name!r} has only one class, {next(iter(counts))!r}: there is "
             "nothing to learn. Add rows of another class, or name another target."
         )
-    if len(counts) > max(_FEW, len(target.labels) / _ROWS_OF_TEXT):
+    if target_fault(len(counts), len(target.labels), numbers=False):
         raise Refusal(
             f"The target {target.name!r} has {len(counts):,} classes in "
             f"{len(target.labels):,} rows, such as {listed(list(counts)[:3])}: choose a column "

@@ -15,6 +15,7 @@ from maptree import _core
 from maptree.schema.columns import Column, Schema, Test
 from maptree.tables.binary import NOT_BINARY, add_binary_table, is_binary_matrix, refuse_not_binary
 from maptree.tables.clock import DAY
+from maptree.tables.deadline import check_deadline
 from maptree.tables.exact import exactly, floor_to
 from maptree.tables.row_hashes import RowHashes
 from maptree.tables.table import Matrix, Table, read_table
@@ -249,15 +250,14 @@ def _answer_objects(
     data: NDArray[np.object_], missing: NDArray[np.bool_] | None, equals: bool, bound: Any
 ) -> NDArray[np.bool_]:
     """Compare Python numbers, which compare exactly whatever their types."""
-    below_infinity = not equals and bound == np.inf
+    check_deadline()
+    present = data if missing is None else data[~missing]
+    compare = np.equal if equals else np.less if bound == np.inf else np.less_equal
+    found: NDArray[np.bool_] = compare(present, bound).astype(bool)
+    if missing is None:
+        return found
     answers = np.zeros(len(data), dtype=bool)
-    rows = np.arange(len(data)) if missing is None else np.flatnonzero(~missing)
-    for row in rows:
-        value = data[row]
-        if equals:
-            answers[row] = value == bound
-        else:
-            answers[row] = value < bound if below_infinity else value <= bound
+    answers[~missing] = found
     return answers
 
 

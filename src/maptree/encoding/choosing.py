@@ -15,11 +15,12 @@ from maptree.encoding.thresholds import ChosenThresholds, choose_thresholds
 from maptree.schema.columns import Column, EncoderParameters
 from maptree.tables.binary import is_binary
 from maptree.tables.clock import is_zone
+from maptree.tables.deadline import OutOfTimeError, until
 from maptree.tables.labels import Codes
 from maptree.tables.row_hashes import RowHashes
 from maptree.tables.table import Table
 from maptree.tables.values import Category, Values
-from maptree.tables.writing import OutOfTimeError, Reading, read_text
+from maptree.tables.writing import Reading, read_text
 from maptree.words.values import category_text
 
 # Text is taken for an identifier if it has more distinct values than this, and more than one for
@@ -79,33 +80,39 @@ class TablePass:
         for j in range(self.table.n_columns):
             name = column_name(self.table, j)
             if j > 0 and time.perf_counter() > deadline:
-                self._leave_binary()
                 self._leave_unread(name)
                 continue
-            values = self.table.read(j)
-            if self.binary and not is_binary(values):
-                self._leave_binary()
-            if self.binary:
-                column = binary_column(name, values)
-            else:
-                try:
-                    reading = self._read_text(values, deadline if j > 0 else np.inf)
-                except OutOfTimeError:
-                    self._leave_unread(name)
-                    continue
-                values = reading.values
-                column = choose_column(name, values, self.rows, self.parameters)
-                column = with_reading(column, reading)
-            self._append(column, values, self.table.label(j))
+            try:
+                with until(deadline):
+                    self._read(j, name)
+            except OutOfTimeError:
+                del self.columns[j:], self.packed[j:]
+                if self.hashes is not None:
+                    self.hashes.complete = False
+                self._leave_unread(name)
 
-    def _read_text(self, values: Values, deadline: float) -> Reading:
-        if not values.text:
-            return Reading(values)
-        return read_text(values, self.rows.counted, self.parameters.text, deadline)
+    def _read(self, j: int, name: str) -> None:
+        values = self.table.read(j)
+        if self.binary and not is_binary(values):
+            self._leave_binary()
+        if self.binary:
+            column = binary_column(name, values)
+        else:
+            reading = self._read_text(values)
+            values = reading.values
+            column = choose_column(name, values, self.rows, self.parameters)
+            column = with_reading(column, reading)
+        self._append(column, values, self.table.label(j))
 
     def _leave_unread(self, name: str) -> None:
+        self._leave_binary()
         note = "not read before the time limit: no test"
         self.columns.append(Column(name, "unread", "", note=note))
+
+    def _read_text(self, values: Values) -> Reading:
+        if not values.text:
+            return Reading(values)
+        return read_text(values, self.rows.counted, self.parameters.text)
 
     def _append(self, column: Column, values: Values, where: str) -> None:
         self.columns.append(column)
@@ -121,15 +128,16 @@ class TablePass:
         if not self.binary:
             return
         self.binary = False
-        for j, column in enumerate(self.columns):
-            values = self.table.read(j)
-            self.columns[j] = choose_column(column.name, values, self.rows, self.parameters)
-            if self.columns[j].tests:
-                continue
-            if self.pack:
-                self.packed[j] = self.packed[j][:0]
-            if self.hashes is not None:
-                self.hashes.remove(j, values)
+        with until(np.inf):  # all of them, or the table would have columns of both kinds
+            for j, column in enumerate(self.columns):
+                values = self.table.read(j)
+                self.columns[j] = choose_column(column.name, values, self.rows, self.parameters)
+                if self.columns[j].tests:
+                    continue
+                if self.pack:
+                    self.packed[j] = self.packed[j][:0]
+                if self.hashes is not None:
+                    self.hashes.remove(j, values)
 
 
 def column_name(table: Table, column: int) -> str:

@@ -28,7 +28,8 @@ class Problem:
     @property
     def n_bytes(self) -> int:
         """Memory held outside the core while it works."""
-        return self.codes.nbytes + (0 if self.weights is None else self.weights.nbytes)
+        weights = 0 if self.weights is None else self.weights.nbytes
+        return self.codes.nbytes + weights + self.prior.rho.nbytes
 
     def dataset(
         self, deadline: float, *, fold_columns: bool = True, memory_limit: int = -1

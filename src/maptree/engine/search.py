@@ -83,7 +83,7 @@ def find_tree(
         expansions=result.expansions,
         subproblems=result.subproblems,
         seconds=seconds,
-        peak_bytes=result.peak_bytes + problem.n_bytes,
+        peak_bytes=max(dataset.peak_bytes, result.peak_bytes) + problem.n_bytes,
     )
     return Outcome(
         Tree(result.feature, result.left, result.right, result.counts),

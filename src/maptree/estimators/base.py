@@ -22,7 +22,7 @@ from maptree.parameters.numbers import bad_type, bad_value, whole_number
 from maptree.parameters.prior import read_alpha, read_beta, read_prior
 from maptree.schema.columns import Schema
 from maptree.tables.binary import add_binary_table, pack_binary
-from maptree.tables.labels import Codes, read_labels
+from maptree.tables.labels import Codes, doubtful_classes, read_labels
 from maptree.tables.row_hashes import RowHashes
 from maptree.tables.table import read_table
 from maptree.tables.weights import read_weights
@@ -34,6 +34,10 @@ from maptree.words.tree_text import indented, rules
 
 class InterruptedWarning(UserWarning):
     """Ctrl-C stopped a fit; the results so far were kept."""
+
+
+class TargetWarning(UserWarning):
+    """The labels look like measurements or identifiers; they were fitted as classes."""
 
 
 class TimeLimitWarning(UserWarning):
@@ -148,6 +152,10 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weights = read_weights(sample_weight, table.n_rows)
         classes, codes = _classes_that_count(y, weights, table.n_rows)
         prior = read_prior(self.alpha, self.beta, self.rho, len(classes))
+        n_counted = table.n_rows if weights is None else int(weights.sum())
+        if doubt := doubtful_classes(classes, n_counted):
+            # Before the search, which may take long.
+            warnings.warn(doubt, TargetWarning, stacklevel=3)
         hashes = RowHashes(table.n_rows, deadline)
         if encoder is not None:
             packed = encoder.encode_table(table, codes, weights, deadline, hashes)

@@ -17,7 +17,7 @@ from maptree.engine.initial_tree import read_initial_tree
 from maptree.engine.progress import SamplerProgress
 from maptree.estimators.base import Reading
 from maptree.estimators.sampled import SampledTreeClassifier
-from maptree.parameters.limits import MOST_SAMPLES
+from maptree.parameters.limits import MOST_CHAINS, MOST_SAMPLES
 from maptree.parameters.numbers import whole_number
 from maptree.trees.forest import WeightedTrees
 
@@ -54,7 +54,7 @@ class MCMCTreeClassifier(SampledTreeClassifier[_core.McmcSamples]):
     thin : int, default=1
         Iterations from one kept tree to the next; a chain makes burn_in + n_samples * thin.
     n_chains : int, default=4
-        Independent chains.
+        Independent chains; at most 65,536.
     initial_tree : Tree, fitted classifier or None, default=None
         Where chains start, such as a fitted ``MAPTreeClassifier`` or its ``tree_``; None is a
         single leaf. A Tree must use the binary tests of this fit.
@@ -102,7 +102,9 @@ class MCMCTreeClassifier(SampledTreeClassifier[_core.McmcSamples]):
         For the moves "grow", "prune", "change" and "swap": proposed, accepted, rate. A change to
         the same test counts as accepted.
     status_ : str
-        ``complete``, ``time_limit`` or ``interrupted``.
+        ``complete``, ``time_limit``, ``memory_limit`` or ``interrupted``. The second to last: the
+        trees take 256 MiB, which happens with thousands of classes, whose counts every node has;
+        the samples drawn before that are kept.
     feature_importances_ : float64 array (n_features_in_,)
         The expected number of splits on each column, scaled to sum to 1; all zero if every tree
         is a single leaf.
@@ -175,7 +177,7 @@ class MCMCTreeClassifier(SampledTreeClassifier[_core.McmcSamples]):
             "n_samples": whole_number("n_samples", self.n_samples, 1, MOST_SAMPLES),
             "burn_in": whole_number("burn_in", self.burn_in, least=0),
             "thin": whole_number("thin", self.thin, least=1),
-            "n_chains": whole_number("n_chains", self.n_chains, 1, MOST_SAMPLES),
+            "n_chains": whole_number("n_chains", self.n_chains, 1, MOST_CHAINS),
         }
 
         def sampler(reading: Reading, seed: int) -> Callable[..., _core.McmcSamples]:

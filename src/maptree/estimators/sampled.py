@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from os import PathLike
 from typing import Any, Generic, NoReturn, Self
 
@@ -25,6 +25,9 @@ from maptree.trees.forest import Trees, WeightedTrees
 from maptree.trees.leaf_probabilities import posterior_mean
 from maptree.trees.training import TrainingSummary
 from maptree.words.posterior_summary import PosteriorSummary, summarise
+
+# Probabilities computed at a time.
+_ENTRIES = 1 << 24
 
 
 class SampledTreeClassifier(TreeClassifier, Generic[Samples]):
@@ -130,12 +133,41 @@ class SampledTreeClassifier(TreeClassifier, Generic[Samples]):
         Each tree contributes the posterior mean in the row's leaf, (c + rho) / (n + sum of rho), c
         the leaf's class counts and n their sum.
         """
+        blocks = list(self._blocks(X))
+        return blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=1)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each row; ties go to the first in ``classes_``."""
+        first = 0
+        for block in self._blocks(X):
+            there = np.argmax(block, axis=1)
+            probability = block[np.arange(len(block)), there]
+            if first == 0:
+                best, most = there, probability
+            else:
+                best = np.where(probability > most, first + there, best)
+                most = np.maximum(probability, most)
+            first += block.shape[1]
+        labels: NDArray[Any] = self.classes_[best]
+        return labels
+
+    def _blocks(self, X: Any) -> Iterator[NDArray[np.float64]]:
+        """Yield the averaged probabilities, some classes at a time.
+
+        With many classes and many trees, those of all nodes would take more memory than the trees.
+        """
         answers = self._answers(X)
         nodes, tree = self.trees_.nodes()
         shares = np.zeros((len(self.trees_.feature), 1))
         shares[nodes, 0] = self.weights_[tree]
-        means = posterior_mean(self.trees_.counts, self.rho_)
-        return self.trees_.sum_at_leaves(shares * means, answers.n_rows, answers)
+        counts, rho = self.trees_.counts, self.rho_
+        step = max(1, _ENTRIES // max(len(counts), answers.n_rows, 1))
+        if step < len(rho):
+            shares /= (counts.sum(axis=1) + rho.sum())[:, np.newaxis]
+        for first in range(0, len(rho), step):
+            some = slice(first, first + step)
+            means = posterior_mean(counts, rho) if step >= len(rho) else counts[:, some] + rho[some]
+            yield self.trees_.sum_at_leaves(shares * means, answers.n_rows, answers)
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:

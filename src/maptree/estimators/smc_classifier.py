@@ -16,7 +16,7 @@ from maptree.encoding.encoder import BinaryEncoder
 from maptree.engine.progress import SamplerProgress
 from maptree.estimators.base import Reading
 from maptree.estimators.sampled import SampledTreeClassifier
-from maptree.parameters.limits import MOST_SAMPLES
+from maptree.parameters.limits import MOST_ISLANDS, MOST_PARTICLES
 from maptree.parameters.numbers import bad_type, bad_value, real_number, whole_number
 from maptree.trees.forest import WeightedTrees
 
@@ -37,10 +37,10 @@ class SMCTreeClassifier(SampledTreeClassifier[_core.SmcSamples]):
     rho : float or array of one per class, default=None
         Pseudo-counts of each class in a leaf, above 0; None is 5 / number of classes.
     n_particles : int, default=1000
-        Particles per island.
+        Particles per island; at most 1,048,576.
     n_islands : int, default=1
-        Independent filters. Their trees are weighted by their evidence; several islands give a
-        standard error of the evidence.
+        Independent filters; at most 65,536. Their trees are weighted by their evidence; several
+        islands give a standard error of the evidence.
     proposal : "optimal" or "prior", default="optimal"
         How a node's split is drawn: from prior times likelihood of the next step, or from the
         prior.
@@ -94,7 +94,8 @@ class SMCTreeClassifier(SampledTreeClassifier[_core.SmcSamples]):
     resamplings_ : int64 array (n_islands,)
         How often each island resampled its particles.
     status_ : str
-        ``complete``, ``time_limit`` or ``interrupted``.
+        ``complete``, ``time_limit``, ``memory_limit`` (see ``MCMCTreeClassifier``) or
+        ``interrupted``.
     feature_importances_ : float64 array (n_features_in_,)
         The expected number of splits on each column, scaled to sum to 1; all zero if every tree
         is a single leaf.
@@ -157,8 +158,8 @@ class SMCTreeClassifier(SampledTreeClassifier[_core.SmcSamples]):
 
     def _sampler(self) -> Callable[[Reading, int], Callable[..., _core.SmcSamples]]:
         plan: dict[str, Any] = {
-            "n_particles": whole_number("n_particles", self.n_particles, 1, MOST_SAMPLES),
-            "n_islands": whole_number("n_islands", self.n_islands, 1, MOST_SAMPLES),
+            "n_particles": whole_number("n_particles", self.n_particles, 1, MOST_PARTICLES),
+            "n_islands": whole_number("n_islands", self.n_islands, 1, MOST_ISLANDS),
             "proposal": _one_of("proposal", self.proposal, "optimal", "prior"),
             "growth": _one_of("growth", self.growth, "node", "level"),
             "resampling": _one_of("resampling", self.resampling, "systematic", "multinomial"),

@@ -11,7 +11,12 @@ from maptree.parameters.numbers import bad_type, bad_value, real_number, whole_n
 # Counts have 26 bits or more everywhere; one bit is reserved for sums of two.
 MAX_TOTAL_WEIGHT = 2**25
 
-MOST_SAMPLES = 2**31 - 1  # chains, islands, particles: they are numbered in 32 bits
+# Of a sampler. Samples are numbered in 32 bits. Every chain and particle takes memory from the
+# start, whatever the time limit.
+MOST_SAMPLES = 2**31 - 1
+MOST_CHAINS = 2**16
+MOST_PARTICLES = 2**20
+MOST_ISLANDS = 2**16
 
 _MOST_THREADS = 256
 

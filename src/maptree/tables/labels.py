@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from decimal import Decimal
 from numbers import Number
 from typing import Any
 
@@ -11,12 +11,66 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import column_or_1d
 
+from maptree.tables.objects import find_missing
+
 # Class numbers: one byte each if that is enough, because with 100 columns of 0 and 1, four bytes
 # would be a third of the packed table.
 Codes = NDArray[np.uint8] | NDArray[np.int32]
 
 # Labels read at a time, so that reading them takes almost no memory.
 _BLOCK = 1 << 15
+
+# Up to this many different labels are classes, whatever they are. More numbers are taken for
+# measurements unless they are whole and there are at least this many rows per number, on average;
+# and more of anything is taken for identifiers unless there are more than two rows per label.
+_FEW = 20
+_ROWS_PER_NUMBER = 50
+_ROWS_PER_LABEL = 2
+
+
+def target_fault(n_labels: int, n_rows: int, numbers: bool, whole: bool = True) -> str:
+    """Return what labels look like if they are not classes, or "" if they may be.
+
+    This is the rule of every fit: the command line refuses such a target, the classifiers warn.
+
+    >>> target_fault(11_000, 54_000, numbers=True), target_fault(11_000, 54_000, numbers=False)
+    ('measurement', '')
+    >>> target_fault(38_000, 60_000, numbers=False), target_fault(20, 20, numbers=True)
+    ('identifier', '')
+    """
+    if n_labels <= _FEW:
+        return ""
+    if numbers and (not whole or n_rows < _ROWS_PER_NUMBER * n_labels):
+        return "measurement"
+    return "identifier" if n_rows <= _ROWS_PER_LABEL * n_labels else ""
+
+
+def doubtful_classes(classes: NDArray[Any], n_rows: int) -> str:
+    """Return what is wrong with these classes of this many rows, in words; "" if nothing is."""
+    number = not isinstance(classes[0], (bool, np.bool_)) and isinstance(classes[0], Number)
+    numbers = number and classes.dtype.kind in "iufO"
+    fault = target_fault(len(classes), n_rows, numbers, not numbers or _are_whole(classes))
+    if fault == "measurement":
+        return (
+            f"y has {len(classes):,} different numbers in {n_rows:,} rows, from {classes[0]} to "
+            f"{classes[-1]}: it looks like a measurement, but this predicts classes. Bin it into a "
+            "few classes, such as low and high, or use a regression method."
+        )
+    if fault == "identifier":
+        return (
+            f"y has {len(classes):,} classes in {n_rows:,} rows, such as {_few(classes)}: two rows "
+            "or fewer per class are too few to learn from. Merge classes, or choose another target."
+        )
+    return ""
+
+
+def _are_whole(numbers: NDArray[Any]) -> bool:
+    if numbers.dtype.kind != "O":
+        return True  # others were refused
+    return all(
+        not isinstance(number, Decimal) or number == number.to_integral_value()
+        for number in numbers
+    )
 
 
 def read_labels(y: Any, n_rows: int) -> tuple[NDArray[Any], Codes]:
@@ -192,14 +246,14 @@ def _plain(labels: NDArray[np.object_]) -> NDArray[Any]:
     for kind in dict.fromkeys(map(type, labels)):
         row = next(i for i, label in enumerate(labels) if type(label) is kind)
         first_row.setdefault(_family(labels[row]), row)
-    missing = None
     if first_row.keys() - {"str", "bool"}:  # testing every label takes long
-        missing = _first(labels, _is_missing)
-    if missing is not None:
-        raise ValueError(
-            f"y has a missing label at row {missing} ({labels[missing]!r}; NaN is not a class): "
-            "drop the row or give it a label."
-        )
+        missing = find_missing(labels.tolist())
+        if missing.any():
+            row = int(np.argmax(missing))
+            raise ValueError(
+                f"y has a missing label at row {row} ({labels[row]!r}; NaN is not a class): "
+                "drop the row or give it a label."
+            )
     if len(first_row) > 1:
         examples = ", ".join(f"{labels[row]!r} at row {row}" for row in first_row.values())
         raise TypeError(
@@ -210,14 +264,6 @@ def _plain(labels: NDArray[np.object_]) -> NDArray[Any]:
         # Numbers too large for an array of numbers stay objects: rounding could make them equal.
         return numbers if np.array_equal(numbers.astype(object), labels) else labels
     return labels
-
-
-def _is_missing(label: object) -> bool:
-    return not isinstance(label, str) and (label is None or str(label) in ("<NA>", "NaT", "nan"))
-
-
-def _first(labels: NDArray[Any], test: Callable[[Any], bool]) -> int | None:
-    return next((row for row, label in enumerate(labels) if test(label)), None)
 
 
 def _refuse_unusable(labels: NDArray[Any]) -> None:

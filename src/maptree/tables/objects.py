@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maptree.tables.clock import DAY, SECOND, UNITS
+from maptree.tables.deadline import check_deadline, in_pieces
 from maptree.tables.values import Categories, Values, none_if_empty, nothing
 
 _EPOCH = dt.datetime(1970, 1, 1)
@@ -22,6 +23,12 @@ _EPOCH_UTC = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _MISSING_TYPES = ("NAType", "NaTType", "NoneType", "MaskedConstant")
 # Types with a value that stands for a missing one.
 _WITH_NAN = (float, np.floating, Decimal, np.datetime64, np.timedelta64)
+# Numbers that no array type holds have this many digits at most, before or after the point: a
+# threshold between 1 and Decimal("1e100000000") would have a hundred million.
+_MOST_DIGITS = 1000
+_LARGEST = 10**_MOST_DIGITS
+# The size of a Decimal of that many digits, which tells their number without counting them.
+_LARGEST_SIZE = Decimal(10**_MOST_DIGITS - 1).__sizeof__()
 
 
 def read_objects(
@@ -36,7 +43,7 @@ def read_objects(
     >>> values.kind, values.data, list(values.categories)
     ('category', array([ 0, -1,  1], dtype=int32), ['red', 'blue'])
     """
-    missing = _find_missing(column.tolist())
+    missing = find_missing(column.tolist())
     if masked is not None:
         missing |= masked
     present = np.flatnonzero(~missing)
@@ -92,14 +99,27 @@ def read_times(
     return Values(kind, dtype, whole, none_if_empty(missing), per_unit, zone=zone)
 
 
-def _find_missing(objects: list[Any]) -> NDArray[np.bool_]:
+def find_missing(objects: list[Any]) -> NDArray[np.bool_]:
+    """Return which objects stand for missing values, whatever their type.
+
+    >>> find_missing([1.5, None, float("nan"), Decimal("sNaN"), "nan"])
+    array([False,  True,  True,  True, False])
+    """
+    check_deadline()
     each = list(map(type, objects))  # only C functions: several times as fast as a loop
     always = {t for t in set(each) if t.__name__ in _MISSING_TYPES}
     missing = np.fromiter(map(always.__contains__, each), dtype=bool, count=len(each))
     sometimes = tuple(t for t in set(each) if issubclass(t, _WITH_NAN))
-    if sometimes:
-        nan = (isinstance(value, sometimes) and _is_nan(value) for value in objects)
-        missing |= np.fromiter(nan, dtype=bool, count=len(each))
+    if sometimes == (Decimal,) and len(set(each)) == 1:
+        nan = [flag for piece in in_pieces(objects) for flag in map(Decimal.is_nan, piece)]
+        missing |= np.array(nan, dtype=bool)
+    elif sometimes:
+        nan = [
+            isinstance(value, sometimes) and _is_nan(value)
+            for piece in in_pieces(objects)
+            for value in piece
+        ]
+        missing |= np.array(nan, dtype=bool)
     return missing
 
 
@@ -179,33 +199,58 @@ def _booleans(objects: Sequence[Any], where: str) -> Converted:
 
 def _numbers(objects: Sequence[Any], where: str) -> Converted:
     """Choose a type that holds all numbers exactly: whole, float, or the objects themselves."""
-    plain = [_plain_number(value, where) for value in objects]
-    if all(isinstance(value, int) for value in plain):
+    plain = [_plain_number(value, where) for piece in in_pieces(objects) for value in piece]
+    types = set(map(type, plain))
+    if types == {int}:
         for dtype in (np.int64, np.uint64):
             limits = np.iinfo(dtype)
             if min(plain) >= limits.min and max(plain) <= limits.max:
                 return np.array(plain, dtype=dtype), Fraction(1), None
-    elif not any(isinstance(value, Decimal) for value in plain) and all(
-        isinstance(value, float) or (isinstance(value, int) and _is_float(value)) for value in plain
-    ):
+    elif Decimal not in types and all(map(_is_float, plain)):
         return np.array(plain, dtype=np.float64), Fraction(1), None
+    check_deadline()
+    if Decimal in types and _has_many_digits(plain):
+        raise _too_many_digits(where)
     exact = np.empty(len(plain), dtype=object)
     exact[:] = plain
     return exact, Fraction(1), None
 
 
-def _is_float(value: int) -> bool:
+def _has_many_digits(numbers: Sequence[Any]) -> bool:
+    decimals = [number for number in numbers if type(number) is Decimal]
+    if max(map(Decimal.__sizeof__, decimals)) <= _LARGEST_SIZE:
+        return False
+    return any(len(number.as_tuple().digits) > _MOST_DIGITS for number in decimals)
+
+
+def _too_many_digits(where: str) -> ValueError:
+    return ValueError(
+        f"X has a number of more than {_MOST_DIGITS:,} digits in {where}: convert the column to "
+        "float, or leave the row out."
+    )
+
+
+def _is_float(value: int | float | Decimal) -> bool:
     try:
-        return int(float(value)) == value
+        return isinstance(value, float) or int(float(value)) == value
     except OverflowError:
         return False
 
 
 def _plain_number(value: Any, where: str) -> int | float | Decimal:
+    if type(value) is Decimal or isinstance(value, Decimal):
+        if not value.is_finite():
+            return float(value)
+        if not value:
+            return 0  # which Decimal("0E-100000000") is, too
+        if not -_MOST_DIGITS <= value.adjusted() < _MOST_DIGITS:
+            raise _too_many_digits(where)
+        return Decimal(value)
     if isinstance(value, (bool, np.bool_, int, np.integer)):
-        return int(value)
-    if isinstance(value, Decimal):
-        return value if value.is_finite() else float(value)
+        whole = int(value)
+        if not -_LARGEST < whole < _LARGEST:
+            raise _too_many_digits(where)
+        return whole
     rounded = float(value)
     if rounded != value:  # a fraction, or a long double
         raise ValueError(

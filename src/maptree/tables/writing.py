@@ -10,7 +10,6 @@ Each different text is read once, whatever the number of rows.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from maptree.tables.deadline import check_deadline
 from maptree.tables.values import Category, Values, none_if_empty, nothing
 from maptree.tables.written_dates import (
     CLOCK,
@@ -50,10 +50,6 @@ _PLAIN = str.maketrans({"\u00a0": " ", "\u2009": " ", "\u202f": " ", "\u2019": "
 
 
 _FIRST = {"dmy": ", day first", "mdy": ", month first"}
-
-
-class OutOfTimeError(Exception):
-    """The deadline passed before all values of a column were read."""
 
 
 class UnreadableTextError(ValueError):
@@ -95,7 +91,6 @@ def read_text(
     values: Values,
     counted: NDArray[np.bool_] | None = None,
     options: TextOptions | None = None,
-    deadline: float = np.inf,
 ) -> Reading:
     """Read a text column as numbers, dates or times if that is what its values are.
 
@@ -110,7 +105,7 @@ def read_text(
     'text such as 4,321 is read as 4321: set decimal to a comma if it is 4.321'
     """
     options = options or TextOptions()
-    texts = _Texts(values, counted, deadline)
+    texts = _Texts(values, counted)
     if len(texts) == 0:
         return Reading(values)
     dates = find_dates(texts.blocks(), options.dates)
@@ -200,11 +195,8 @@ def _read_block(texts: list[str], writing: Writing, zoned: bool) -> NDArray[Any]
 class _Texts:
     """The different texts of the rows that count."""
 
-    def __init__(
-        self, values: Values, counted: NDArray[np.bool_] | None = None, deadline: float = np.inf
-    ) -> None:
+    def __init__(self, values: Values, counted: NDArray[np.bool_] | None = None) -> None:
         self._values = values
-        self._deadline = deadline
         seen = np.zeros(len(values.categories) + 1, dtype=bool)
         seen[values.data if counted is None else values.data[counted]] = True
         self._seen = seen[:-1]  # the last entry is for missing values, at position -1
@@ -218,8 +210,7 @@ class _Texts:
         first = int(self._positions[0])
         yield [self._text(self._values.categories[first])]
         for start in range(first + 1, len(self._seen), _BLOCK):
-            if time.perf_counter() > self._deadline:
-                raise OutOfTimeError
+            check_deadline()
             seen = self._seen[start : start + _BLOCK]
             if seen.any():
                 listed = self._values.categories[start : start + _BLOCK]

@@ -35,8 +35,20 @@ class Scores:
     log_loss: float
     calibration_error: float
     bins: tuple[Bin, ...]
-    confusion: NDArray[np.int64]  # (label, prediction); the last row is for unknown labels
+    confusions: NDArray[np.int64]  # (pairs that occur, 3): label or -1, prediction, rows
+    n_classes: int
     unknown: int
+
+    @property
+    def confusion(self) -> NDArray[np.int64]:
+        """The confusion matrix (label, prediction), for few classes: it has a row for each.
+
+        The last row is for unknown labels.
+        """
+        table = np.zeros((self.n_classes + 1, self.n_classes), dtype=np.int64)
+        label, prediction, rows = self.confusions.T
+        table[label, prediction] = rows  # -1 is the last row
+        return table
 
     def kept(self, method: str) -> HeldOutScores:
         """Return the scores that a model file holds."""
@@ -45,22 +57,31 @@ class Scores:
         )
 
 
-def score(probabilities: NDArray[np.float64], labels: NDArray[np.intp]) -> Scores:
+def score(
+    probabilities: NDArray[np.float64],
+    labels: NDArray[np.intp],
+    leaves: NDArray[np.intp] | None = None,
+) -> Scores:
     """Compare class probabilities with class numbers; -1 is an unknown class.
+
+    ``probabilities`` has a row for each label or, with ``leaves``, for each node of a tree, and
+    ``leaves`` has the node of each label: a tenth of a million rows of a thousand classes each
+    would be a gigabyte.
 
     >>> scores = score(np.array([[0.9, 0.1], [0.4, 0.6]]), np.array([0, 0]))
     >>> scores.accuracy, round(scores.log_loss, 3), round(scores.calibration_error, 3)
     (0.5, 0.511, 0.35)
     """
-    n_classes = probabilities.shape[1]
-    predicted = probabilities.argmax(axis=1)
-    confidence = probabilities.max(axis=1)
+    at = np.arange(len(labels)) if leaves is None else leaves
+    predicted = probabilities.argmax(axis=1)[at]
+    confidence = probabilities.max(axis=1)[at]
     right = predicted == labels
     known = labels >= 0
-    given = probabilities[np.flatnonzero(known), labels[known]]
+    given = probabilities[at[known], labels[known]]
     usable = given > 0
-    confusion = np.zeros((n_classes + 1, n_classes), dtype=np.int64)
-    np.add.at(confusion, (np.where(known, labels, n_classes), predicted), 1)
+    pairs, rows = np.unique(
+        np.stack([np.where(known, labels, -1), predicted], axis=1), axis=0, return_counts=True
+    )
     bins = _bins(confidence, right)
     return Scores(
         rows=len(labels),
@@ -68,7 +89,8 @@ def score(probabilities: NDArray[np.float64], labels: NDArray[np.intp]) -> Score
         log_loss=float(-np.log(given[usable]).mean()) if usable.any() else 0.0,
         calibration_error=sum(b.rows * abs(b.probability - b.right) for b in bins) / len(labels),
         bins=bins,
-        confusion=confusion,
+        confusions=np.column_stack([pairs, rows]),
+        n_classes=probabilities.shape[1],
         unknown=int((~known).sum() + (~usable).sum()),
     )
 

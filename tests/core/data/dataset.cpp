@@ -60,8 +60,9 @@ Contents contents(const Dataset& data) {
       for (std::size_t c = 0; c < data.n_columns(); ++c)
         row.push_back(value(data, segment.first_word * 64 + m, c));
       std::vector<long>& counts = out[row];
-      counts.resize(segment.counts.size());
-      for (std::size_t k = 0; k < counts.size(); ++k) counts[k] += segment.counts[k];
+      counts.resize(static_cast<std::size_t>(data.n_classes()));
+      for (const maptree::ClassWeight& part : segment.pattern)
+        counts[static_cast<std::size_t>(part.k)] += part.weight;
     }
   }
   return out;
@@ -92,19 +93,25 @@ void check_dataset(const Problem& problem, Folding folding) {
 
   std::size_t n_words = 0, n_rows = 0;
   std::int64_t weight = 0;
-  std::set<std::vector<std::int32_t>> patterns;
+  std::vector<std::vector<std::int32_t>> patterns;  // weights of all classes
   for (const maptree::Segment& segment : data.segments()) {
     CHECK_EQUAL(segment.first_word, n_words);
     CHECK_EQUAL(segment.n_words, maptree::words_for(segment.n_rows));
     CHECK(segment.n_rows > 0 && segment.weight > 0);
-    CHECK_EQUAL(segment.weight, std::accumulate(segment.counts.begin(), segment.counts.end(), 0));
-    const auto present = std::count_if(segment.counts.begin(), segment.counts.end(),
-                                       [](std::int32_t c) { return c > 0; });
-    CHECK_EQUAL(segment.impure, present > 1);
+    std::vector<std::int32_t> weights(static_cast<std::size_t>(data.n_classes()));
+    for (const maptree::ClassWeight& part : segment.pattern) {
+      CHECK(part.weight > 0 && weights[static_cast<std::size_t>(part.k)] == 0);
+      weights[static_cast<std::size_t>(part.k)] = part.weight;
+    }
+    CHECK_EQUAL(segment.weight, std::accumulate(weights.begin(), weights.end(), 0));
+    CHECK(std::is_sorted(segment.pattern.begin(), segment.pattern.end(),
+                         [](const auto& a, const auto& b) { return a.k < b.k; }));
+    CHECK_EQUAL(segment.impure(), segment.pattern.size() > 1);
     CHECK_EQUAL(segment.unit_class >= 0, segment.weight == 1);
-    if (segment.weight == 1)
-      CHECK_EQUAL(segment.counts[static_cast<std::size_t>(segment.unit_class)], 1);
-    CHECK(patterns.insert(segment.counts).second);
+    if (segment.weight == 1) CHECK_EQUAL(weights[static_cast<std::size_t>(segment.unit_class)], 1);
+    // In the order of the weights, class by class, and each once.
+    CHECK(patterns.empty() || patterns.back() < weights);
+    patterns.push_back(weights);
     n_words += segment.n_words;
     n_rows += segment.n_rows;
     weight += static_cast<std::int64_t>(segment.n_rows) * segment.weight;

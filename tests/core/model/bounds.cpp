@@ -73,7 +73,7 @@ maptree::SetCounts count(const Dataset& data, const Bounds& bounds, const RowSet
     std::int32_t n = 0;
     for (std::size_t w = segment.first_word; w < segment.first_word + segment.n_words; ++w)
       maptree::for_each_slot(rows.word(w), 0, [&](std::size_t) { ++n; });
-    out.add(segment.counts, n, bounds.group_floor(s).units());
+    out.add(segment.pattern, n, bounds.group_floor(s).units());
   }
   return out;
 }

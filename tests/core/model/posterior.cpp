@@ -173,7 +173,10 @@ TEST(a_group_adds_at_least_its_floor_to_any_leaf) {  // the fixed-point claim of
     for (std::size_t k = 0; k < n_classes; ++k)
       totals[k] = (kind == 2 ? copies + 1 : 1) * group[k] + (kind == 2 ? 0 : random.below(100L));
     const Posterior posterior(prior, data_of(totals));
-    const Cost floor = posterior.group_floor(group);
+    maptree::Pattern pattern;
+    for (std::size_t k = 0; k < n_classes; ++k)
+      if (group[k] > 0) pattern.push_back({static_cast<std::int32_t>(k), group[k]});
+    const Cost floor = posterior.group_floor(pattern);
     for (int i = 0; i < 20; ++i) {
       std::vector<long> room(n_classes);
       for (std::size_t k = 0; k < n_classes; ++k) room[k] = totals[k] - group[k];

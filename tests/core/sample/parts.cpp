@@ -75,7 +75,7 @@ TEST(a_forest_keeps_each_tree_once) {
   maptree::Forest other;
   other.add(trees[2], std::vector<std::int64_t>(6), Cost(2));
   other.add(trees[0], std::vector<std::int64_t>(2), Cost(0));
-  CHECK(forest.add(other) == (std::vector<std::int32_t>{2, 0}));
+  CHECK(forest.add(std::move(other)) == (std::vector<std::int32_t>{2, 0}));
   const maptree::Forest::Arrays arrays = forest.take();
   CHECK(arrays.offsets == (std::vector<std::int64_t>{0, 1, 4, 7, 12, 17}));
   CHECK_EQUAL(arrays.feature.size(), 17u);

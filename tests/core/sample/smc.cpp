@@ -174,7 +174,7 @@ TEST(islands_stop_in_time_with_the_trees_they_have_on_threads) {
     });
     int n_calls = 0;
     const SmcSamples samples =
-        run(problem, {.n_particles = 1000, .n_islands = 100000},
+        run(problem, {.n_particles = 1000, .n_islands = 65536},
             {.threads = threads, .poll_seconds = 0.001}, [&](const SamplingProgress& progress) {
               CHECK_EQUAL(progress.total_steps, 0);
               return ++n_calls == 20;

@@ -63,7 +63,8 @@ class Node {
       run.first = static_cast<std::uint32_t>(2 * segment.first_word);
       run.last = static_cast<std::uint32_t>(2 * (segment.first_word + segment.n_words));
       run.unit_class = segment.unit_class;
-      run.weights = segment.counts.data();
+      run.pattern = segment.pattern.data();
+      run.n_classes = segment.pattern.size();
       run.group_floor = bounds.group_floor(s).units();
       folded = folded || run.unit_class < 0;
       runs.push_back(run);
@@ -89,7 +90,7 @@ class Node {
       std::int32_t n = 0;
       for (std::size_t w = segment.first_word; w < segment.first_word + segment.n_words; ++w)
         maptree::for_each_slot(set.word(w), 0, [&](std::size_t) { ++n; });
-      out.add(segment.counts, n, runs[s].group_floor);
+      out.add(segment.pattern, n, runs[s].group_floor);
     }
     return out;
   }

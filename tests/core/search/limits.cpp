@@ -2,6 +2,7 @@
 // past the limit ends it. Under a clock that the test turns, so nothing here waits or is measured.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "check.hpp"
 #include "problem.hpp"
@@ -32,8 +33,8 @@ std::int64_t most_work(std::size_t n_rows, std::int64_t total_weight) {
 
 struct Table {
   std::size_t n_rows = 0, n_columns = 0;
-  double ones = 0.5;
   std::vector<std::int64_t> weights = {};
+  int n_classes = 2;
 };
 
 // Random bits, packed a word at a time: large tables take no time to make.
@@ -53,7 +54,9 @@ Made make(const Table& shape) {
   }
   for (std::size_t r = 0; r < shape.n_rows; ++r) {
     const auto bit = shape.n_columns == 0 ? 0 : (made.table.column(0)[r / 64] >> (r % 64)) & 1;
-    made.labels.push_back(static_cast<std::int32_t>(random.chance(0.3) ? random.below(2u) : bit));
+    const int other = random.below(shape.n_classes);
+    made.labels.push_back(random.chance(0.3) || shape.n_classes > 2 ? other
+                                                                    : static_cast<int>(bit));
   }
   return made;
 }
@@ -61,16 +64,24 @@ Made make(const Table& shape) {
 Dataset dataset(const Table& shape, maptree::Folding folding = {},
                 maptree::Watch& watch = maptree::no_watch()) {
   Made made = make(shape);
-  return {std::move(made.table), made.labels, shape.weights, 2, folding, SIZE_MAX, watch};
+  return {
+      std::move(made.table), made.labels, shape.weights, shape.n_classes, folding, SIZE_MAX, watch};
 }
 
-const Prior prior{0.95, 0.5, {2.5, 2.5}};
+Prior prior_of(const Table& shape) {
+  const auto n_classes = static_cast<std::size_t>(shape.n_classes);
+  return {0.95, 0.5, std::vector<double>(n_classes, 5.0 / shape.n_classes)};
+}
+const Prior prior = prior_of({});
 
 // The shapes that are hard on one phase or another.
 const Table wide{300, 10'000};
 const Table tall{150'000, 12};
 const Table square{1'500, 400};
-const Table heavy{3, 2, 0.5, {16'000'000, 16'000'000, 1}};  // tables of 768 MB
+const Table heavy{3, 2, {16'000'000, 16'000'000, 1}};  // tables of 768 MB
+// Many classes, in rows that all differ and in few that have most classes each.
+const Table varied{12'000, 40, {}, 8'000};
+const Table crowded{12'000, 8, {}, 8'000};
 
 void check_kept(const ClockUse& use, std::int64_t late_from, std::int64_t threads,
                 const Dataset& data) {
@@ -83,18 +94,21 @@ void check_kept(const ClockUse& use, std::int64_t late_from, std::int64_t thread
 void check_search(const Table& shape, std::int64_t late_from, std::int64_t threads = 1,
                   maptree::Options options = {}) {
   const Dataset data = dataset(shape);
-  const Result result = maptree::search(
-      data, prior, options, TurnedClock(late_from).limits({.threads = threads}, per_reading));
+  const Result result =
+      maptree::search(data, prior_of(shape), options,
+                      TurnedClock(late_from).limits({.threads = threads}, per_reading));
   CHECK(result.status == Status::time_limit);
   check_kept(result.clock, late_from, threads, data);
   CHECK(result.lower < result.upper && result.upper.finite());
-  CHECK_EQUAL(result.tree.counts[0] + result.tree.counts[1], data.total_weight());
+  CHECK_EQUAL(std::accumulate(result.tree.counts.begin(),
+                              result.tree.counts.begin() + data.n_classes(), std::int64_t{0}),
+              data.total_weight());
 }
 
 }  // namespace
 
 TEST(making_a_dataset_reads_the_clock) {
-  for (const Table& shape : {wide, tall, square}) {
+  for (const Table& shape : {wide, tall, square, varied, crowded}) {
     for (const bool fold : {true, false}) {
       maptree::Control control(TurnedClock().limits({}, per_reading));
       std::int64_t n_readings = 0;
@@ -138,6 +152,8 @@ TEST(every_phase_of_a_search_reads_the_clock) {
   for (const std::int64_t late_from : {0, 2, 10, 60}) check_search(tall, late_from);
   for (const std::int64_t late_from : {0, 5, 50, 500, 3000}) check_search(square, late_from);
   for (const std::int64_t late_from : {5, 200}) check_search(square, late_from, 3);
+  for (const std::int64_t late_from : {0, 1, 10, 100, 1000}) check_search(varied, late_from);
+  for (const std::int64_t late_from : {0, 3, 30}) check_search(crowded, late_from);
 }
 
 TEST(every_part_of_a_search_reads_the_clock) {
@@ -157,8 +173,9 @@ TEST(every_part_of_a_search_reads_the_clock) {
 }
 
 TEST(samplers_read_the_clock) {
-  for (const Table& shape : {wide, tall, square}) {
+  for (const Table& shape : {wide, tall, square, varied, crowded}) {
     const Dataset data = dataset(shape, {true, false});
+    const Prior prior = prior_of(shape);
     for (const std::int64_t late_from : {0, 3, 100}) {
       for (const std::int64_t threads : {1, 2}) {
         const Limits limits = TurnedClock(late_from).limits({.threads = threads}, per_reading);
@@ -167,10 +184,14 @@ TEST(samplers_read_the_clock) {
         check_kept(chains.clock, late_from, threads, data);
       }
       const Limits limits = TurnedClock(late_from).limits({}, per_reading);
+      const std::int64_t n_particles = shape.n_classes == 2 ? 20'000 : 100;
       const auto islands =
-          maptree::sample_smc(data, prior, {.n_particles = 20'000, .n_islands = 100}, limits);
-      CHECK(islands.status == maptree::SamplingStatus::time_limit);
-      check_kept(islands.clock, late_from, 1, data);
+          maptree::sample_smc(data, prior, {.n_particles = n_particles, .n_islands = 1000}, limits);
+      if (islands.status != maptree::SamplingStatus::memory_limit) {
+        CHECK(islands.status == maptree::SamplingStatus::time_limit);
+        check_kept(islands.clock, late_from, 1, data);
+      }
+      CHECK(islands.clock.most_work <= most_work(data.n_rows(), data.total_weight()));
     }
   }
 }

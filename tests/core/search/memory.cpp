@@ -32,6 +32,11 @@ std::vector<Problem> problems() {
   all.push_back(workbench::noisy(random, 300, 40, 0.5, 3, rule));
   for (double& rho : all.back().model.rho = {1, 1, 1}) rho *= 2;
   for (long& weight : all.back().model.weight) weight = random.between(1L, 3000L);
+  // Two rows a class, all different, and a few rows of nearly all classes each.
+  for (const std::size_t n_columns : {20, 5}) {
+    all.push_back(workbench::noisy(random, 600, n_columns, 1.0, 300, rule));
+    all.back().model.rho.assign(300, 0.1);
+  }
   return all;
 }
 
@@ -81,6 +86,29 @@ TEST(no_search_takes_more_than_its_limit) {
     }
   }
   CHECK(n_begun > 40 && n_refused > 40);
+}
+
+TEST(many_classes_take_no_more_than_their_rows) {
+  // Twice the classes, rows and all, take at most twice the memory, and some that is there anyway.
+  const auto bytes = [](std::size_t n_rows, std::size_t n_columns, int n_classes) {
+    Random random(7);
+    Problem problem = workbench::noisy(random, n_rows, n_columns, 1.0, n_classes,
+                                       [](const std::vector<int>&) { return 0; });
+    problem.model.rho.assign(static_cast<std::size_t>(n_classes), 0.1);
+    problem.model.max_depth = 2;  // the result has counts for every node
+    const std::size_t before = counted_memory::held();
+    counted_memory::start();
+    const Dataset data = fuzz::make_dataset(problem);
+    const auto made = static_cast<std::int64_t>(counted_memory::peak() - before);
+    const Taken taken = search_bytes(problem, {.max_expansions = 1});
+    return std::pair(made, taken.counted);
+  };
+  for (const std::size_t n_columns : {12, 6}) {
+    const auto [made, searched] = bytes(3000, n_columns, 1500);
+    const auto [made_of_more, searched_of_more] = bytes(12'000, n_columns, 6000);
+    CHECK(made_of_more <= 5 * made);
+    CHECK(searched_of_more <= 5 * searched);
+  }
 }
 
 TEST(no_dataset_takes_more_than_its_limit) {

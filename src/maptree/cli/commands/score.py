@@ -40,7 +40,7 @@ def score(
     source = options.read_data(data, format, delimiter, encoding, missing, decimal)
     rows = labelled_rows(fitted, source, target)
     classes = fitted.labels
-    scores = compare(fitted.probabilities[rows.leaves], rows.codes)
+    scores = compare(fitted.probabilities, rows.codes, rows.leaves)
     if json:
         document: dict[str, Any] = {
             "command": "score",

@@ -45,15 +45,15 @@ def hold_out(
 ) -> HeldOut:
     """Compare the predictions at leaves with class numbers; -1 is an unknown class."""
     counts, frequency = fitted.tree.counts[0], fitted.probabilities[0]
-    proba = fitted.probabilities[leaves]
-    scores = score(proba, labels)
-    classes, confusion = _few_classes(scores.confusion)
+    proba = fitted.probabilities
+    scores = score(proba, labels, leaves)
+    classes, confusion = _few_classes(scores)
     return HeldOut(
         scores=scores,
         overlap=overlap,
         majority=float((labels == np.argmax(counts)).mean()),
         prior_log_loss=float(-np.log(frequency[labels[labels >= 0]]).mean()),
-        groups=_groups(proba.max(axis=1), proba.argmax(axis=1) == labels),
+        groups=_groups(proba.max(axis=1)[leaves], proba.argmax(axis=1)[leaves] == labels),
         classes=classes,
         confusion=confusion if scores.unknown else confusion[:-1],
     )
@@ -76,16 +76,19 @@ def _groups(predicted: NDArray[np.float64], right: NDArray[np.bool_]) -> list[Gr
     return groups
 
 
-def _few_classes(table: NDArray[np.int64]) -> tuple[list[int], NDArray[np.int64]]:
+def _few_classes(scores: Scores) -> tuple[list[int], NDArray[np.int64]]:
     """Keep the most frequent classes in a confusion matrix, and merge the rest."""
-    n_classes = table.shape[1]
+    n_classes = scores.n_classes
     if n_classes <= _MOST_CLASSES:
-        return list(range(n_classes)), table
-    often = table.sum(axis=0) + table[:-1].sum(axis=1)
+        return list(range(n_classes)), scores.confusion
+    label, prediction, rows = scores.confusions.T
+    often = np.zeros(n_classes, dtype=np.int64)
+    np.add.at(often, prediction, rows)
+    np.add.at(often, label[label >= 0], rows[label >= 0])
     frequent = np.sort(np.argsort(-often, kind="stable")[:_MOST_CLASSES])
     place = np.full(n_classes, _MOST_CLASSES)
     place[frequent] = np.arange(_MOST_CLASSES)
     down = np.append(place, _MOST_CLASSES + 1)  # the last row is for unknown labels
     small = np.zeros((_MOST_CLASSES + 2, _MOST_CLASSES + 1), dtype=np.int64)
-    np.add.at(small, (down[:, np.newaxis], place), table)
+    np.add.at(small, (down[label], place[prediction]), rows)  # label -1 is the last
     return [*frequent.tolist(), -1], small
