@@ -28,7 +28,7 @@ from maptree.tables.labels import Codes, read_labels
 from maptree.tables.row_hashes import RowHashes
 from maptree.tables.table import Matrix, Table, read_table
 from maptree.tables.weights import read_weights
-from maptree.words.column_report import report
+from maptree.words.column_report import ColumnReport, report
 from maptree.words.tests import TestWords
 
 
@@ -282,8 +282,11 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tests = [words.test(test) for test in range(len(words.schema.tests))]
         return np.array(tests, dtype=object)
 
-    def report(self) -> str:
-        """Return a table of the columns: kind, number of tests, and notes on how they were used."""
+    def report(self) -> ColumnReport:
+        """Return a table of the columns: kind, number of tests, and notes on how they were used.
+
+        It is text, which a notebook shows as a table.
+        """
         check_is_fitted(self)
         return report(self.schema_)
 
