@@ -42,7 +42,7 @@ def test_a_large_gap_is_said_in_words(gap):
     fitted = stopped(gap)
     said = " ".join([headline(fitted), *certificate_sentences(fitted)])
     assert "far more probable: no useful bound yet" in said
-    assert "Best found; no useful bound yet, and proved best to depth 2" in said
+    assert "Best found; no useful bound yet, but proved best to depth 2" in said
     assert "10⁸" not in said
     assert "times as probable" not in said
 

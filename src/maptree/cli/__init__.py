@@ -21,7 +21,7 @@ def main() -> None:
     absent = [name for name in _NEEDED if find_spec(name) is None]
     if absent:
         print(f"maptree: the command line needs {' and '.join(absent)}.", file=sys.stderr)
-        print('Install with: pip install "maptree[cli]"', file=sys.stderr)
+        print(f"Install with: pip install {' '.join(absent)}", file=sys.stderr)
         sys.exit(NOT_INSTALLED)
     try:
         _handle_signals()

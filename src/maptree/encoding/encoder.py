@@ -30,7 +30,7 @@ from maptree.tables.table import Matrix, Table, read_table
 from maptree.tables.weights import read_weights
 from maptree.tables.written_dates import ORDERS
 from maptree.tables.written_numbers import MARKS
-from maptree.words.column_report import report, row_numbers, text_in_doubt
+from maptree.words.column_report import ColumnReport, report, row_numbers, text_in_doubt
 from maptree.words.tests import TestWords
 
 
@@ -318,8 +318,11 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tests = [words.test(test) for test in range(len(words.schema.tests))]
         return np.array(tests, dtype=object)
 
-    def report(self) -> str:
-        """Return a table of the columns: kind, number of tests, and notes on how they were used."""
+    def report(self) -> ColumnReport:
+        """Return a table of the columns: kind, number of tests, and notes on how they were used.
+
+        It is text, which a notebook shows as a table.
+        """
         check_is_fitted(self)
         return report(self.schema_)
 

@@ -118,7 +118,7 @@ def _refuse_foreign(values: Any) -> None:
     if version > VERSION:
         raise _NewerVersionError(
             f"it has format version {version}, but this maptree reads versions up to {VERSION}. "
-            "Upgrade: pip install --upgrade maptree."
+            "Install a newer one."
         )
 
 

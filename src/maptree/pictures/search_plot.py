@@ -91,6 +91,6 @@ def _title(fitted: FittedTree, certificate: Certificate, room: float) -> str:
     """Return the longest title that fits into a width in points; empty if none fits."""
     words, took = headline(fitted), seconds_text(certificate.seconds)
     short = short_verdict(certificate)
-    titles = f"{words} ({took})".replace(", and", ",\nand"), f"{short} ({took})", short
+    titles = f"{words} ({took})".replace(", ", ",\n"), f"{short} ({took})", short
     wide = Lettering(_TITLE_SIZE).width
     return next((title for title in titles if max(map(wide, title.split("\n"))) <= room), "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from html import escape
 
 # What ended a search that did not prove its tree. These words and the sentences of ``Certificate``
 # are the only ones for it; other modules combine them.
@@ -82,6 +83,12 @@ class Certificate:
             stopped = f"Stopped by {STOPPED_BY[self.status]}."
             lines = [self.bounds, f"{stopped} {self.proved_to_depth}".rstrip()]
         return "\n".join([*lines, self.work])
+
+    def _repr_html_(self) -> str:
+        """Return the same for a notebook: what is proved in bold, then the rest."""
+        first, *rest = str(self).split("\n")
+        lines = [f"<p><b>{escape(first)}</b></p>", *(f"<p>{escape(line)}</p>" for line in rest)]
+        return f"<div>{''.join(lines)}</div>"
 
     @property
     def bounds(self) -> str:

@@ -60,11 +60,12 @@ def headline(fitted: FittedTree) -> str:
         return _ONLY_A_LEAF.removesuffix(".")
     if certificate.optimal:
         return f"Proved: no tree {f'{constraints} ' if constraints else ''}is more probable"
-    words = "Best found; no useful bound yet"
+    words, but = "Best found; no useful bound yet", "but"
     if certificate.gap < _USEFUL:
-        words = f"Best found; at most {gap_text(certificate.gap, 1)} nats below the best possible"
+        gap = gap_text(certificate.gap, 1)
+        words, but = f"Best found; at most {gap} nats below the best possible", "and"
     if 1 <= certificate.proved_depth < math.inf:
-        words += f", and proved best to depth {certificate.proved_depth:.0f}"
+        words += f", {but} proved best to depth {certificate.proved_depth:.0f}"
     return words
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from textwrap import wrap
 
 from maptree.schema.columns import Column
@@ -15,9 +16,31 @@ _IN_DOUBT = ": set decimal to "
 
 _WIDTH = 79
 _NAME = 24  # longer names are shortened
+_LEFT = ' style="text-align: left"'  # notebooks align cells to the right
 
 
-def report(schema: Sequence[Column]) -> str:
+class ColumnReport(str):
+    """How the columns were used: text, and a table in a notebook."""
+
+    columns: tuple[Column, ...]
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        cells = [
+            (_short(column.name), column.kind, f"{len(column.tests):,}", _note(column))
+            for column in self.columns
+        ]
+        rows = "".join(
+            f"<tr>{''.join(f'<td{_LEFT}>{escape(cell)}</td>' for cell in row)}</tr>"
+            for row in cells
+        )
+        head = "".join(f"<th{_LEFT}>{name}</th>" for name in ("Column", "Kind", "Tests", "Note"))
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def report(schema: Sequence[Column]) -> ColumnReport:
     """Return a line for every column: kind, number of tests, and notes on how it was used.
 
     >>> print(report([
@@ -31,14 +54,19 @@ def report(schema: Sequence[Column]) -> str:
     width = max(map(len, ["Column", *names]))
     lines = [f"{'Column':<{width}}  {'Kind':<10}  {'Tests':>5}  Note"]
     for name, column in zip(names, schema, strict=True):
-        note = "; ".join(
-            part for part in ("some values are missing" * column.has_missing, column.note) if part
-        )
+        note = _note(column)
         start = f"{name:<{width}}  {column.kind:<10}  {len(column.tests):>5,}  "
         lines += wrap(note, _WIDTH, initial_indent=start, subsequent_indent=" " * len(start)) or [
             start.rstrip()
         ]
-    return "\n".join(lines)
+    made = ColumnReport("\n".join(lines))
+    made.columns = tuple(schema)
+    return made
+
+
+def _note(column: Column) -> str:
+    parts = ("some values are missing" * column.has_missing, column.note)
+    return "; ".join(part for part in parts if part)
 
 
 def row_numbers(column: Column) -> list[str]:
