@@ -157,7 +157,7 @@ def test_what_is_no_table(content, message):
 
 
 def test_utf_16_without_a_mark():
-    with pytest.raises(Refusal, match="cannot be read as CSV: UTF-16 .* not start with BOM"):
+    with pytest.raises(Refusal, match=r"cannot be read as CSV: UTF-16 .* not start with BOM"):
         read("a,b\n1,2\n".encode("utf-16-le"), encoding="utf-16")
 
 
