@@ -9,8 +9,11 @@
 #   make test-system   the report in a browser, the exports in the systems that they are for: installs
 #                Chromium, PostgreSQL, node, a C compiler, Graphviz and LaTeX where the user is root;
 #                a test that skips fails
+#   make test-sanitized  the Python tests of the core, under sanitizers (test-all)
 #   make lint    ruff, mypy, clang-format       make format   apply them
 #   make fuzz    random problems until one fails (Ctrl-C stops)
+#   make fuzz-inputs  model files, tables and calls of the core that reach new code, MINUTES=10 for each;
+#                ARGS="-runs=1000 -seed=1" instead (test-all tries a few)
 #   make bench   measure on the sets in $MAPTREE_DATA, ARGS="--limit 10" (bench/README.md)
 #   make bench-limits  what limits of time and memory are kept to, how soon the command answers
 #   make bench-envelopes  the same for random tables, labels, limits and estimators
@@ -36,11 +39,14 @@ GROUP = $(shell $(PYTHON) -c "import tomllib; print(*('\"%s\"' % r for r in toml
 PEERS := .venv-peers
 PEERS_INSTALL := $(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check
 
+SANITIZED_TESTS := tests/inputs tests/encoding tests/tables/test_packing.py tests/engine tests/estimators
+
 FAMILY ?= all
 BUDGET ?= quick
 RESULTS ?= build/paper
 
 .PHONY: demo test test-all test-core test-core-fast test-threads test-system lint format fuzz dist
+.PHONY: test-sanitized fuzz-inputs
 .PHONY: bench bench-limits bench-envelopes paper peers gallery clean
 .DELETE_ON_ERROR:
 
@@ -52,6 +58,8 @@ test: test-core-fast $(VENV)/.built $(VENV)/.test
 
 test-all: test-core test-threads $(VENV)/.built $(VENV)/.test $(VENV)/.cluster
 	MAPTREE_CASES=5 $(BIN)/python -m pytest -m "(long or cases) and not system" -n auto --dist worksteal
+	$(MAKE) test-sanitized
+	$(MAKE) fuzz-inputs ARGS="-runs=2000 -seed=1 -max_total_time=20"
 	$(MAKE) test-system
 
 test-system: $(VENV)/.built $(VENV)/.test $(VENV)/.system
@@ -77,6 +85,11 @@ $(VENV)/.test: $(VENV)/.build pyproject.toml
 $(VENV)/.system: $(VENV)/.build tests/system/install.sh pyproject.toml
 	$(PIP_INSTALL) $(call GROUP,system)
 	sh tests/system/install.sh build/node
+	touch $@
+
+$(VENV)/.fuzz: $(VENV)/.build fuzz/install.sh pyproject.toml
+	$(PIP_INSTALL) $(call GROUP,fuzz)
+	sh fuzz/install.sh
 	touch $@
 
 $(VENV)/.experiments: $(VENV)/.build $(VENV)/.cluster pyproject.toml
@@ -124,6 +137,31 @@ test-threads: build/threads/.built
 
 fuzz: build/debug/.built
 	build/debug/fuzz --traces tests/traces
+
+# The extension with sanitizers and counters of libFuzzer, for Python, and libFuzzer for it.
+build/sanitized/.built: $(VENV)/.fuzz $(CORE) CMakeLists.txt
+	$(CMAKE) -S . -B build/sanitized -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
+	  -DCMAKE_CXX_COMPILER=clang++-19 -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1" \
+	  -DMAPTREE_SANITIZE=fuzzer -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python \
+	  -Dnanobind_DIR=$$($(BIN)/python -m nanobind --cmake_dir) > build-sanitized.log 2>&1 \
+	  && $(CMAKE) --build build/sanitized >> build-sanitized.log 2>&1 \
+	  && clang++-19 -shared -o build/sanitized/libfuzzer.so -Wl,--whole-archive \
+	    $$(clang++-19 -print-resource-dir)/lib/linux/libclang_rt.fuzzer_no_main-$$(uname -m).a \
+	    -Wl,--no-whole-archive >> build-sanitized.log 2>&1 \
+	  || (cat build-sanitized.log; rm build-sanitized.log; exit 1)
+	rm build-sanitized.log
+	touch $@
+
+# Tests that call the core in this process; others would start one without the sanitizers.
+test-sanitized: build/sanitized/.built $(VENV)/.built $(VENV)/.test
+	sh fuzz/sanitized.sh $(BIN)/python -m pytest -m "not long and not system" -n auto --dist worksteal \
+	  -p no:cacheprovider $(SANITIZED_TESTS)
+
+fuzz-inputs: ARGS ?= -max_total_time=$$((60 * $(or $(MINUTES),10)))
+fuzz-inputs: build/sanitized/.built $(VENV)/.built $(VENV)/.test
+	$(BIN)/python -m fuzz.inputs model_bytes $(ARGS)
+	$(BIN)/python -m fuzz.inputs table_bytes $(ARGS)
+	sh fuzz/sanitized.sh $(BIN)/python -m fuzz.inputs core_calls $(ARGS)
 
 # mypy follows imports into the optional packages, which are among those of the tests.
 lint: $(VENV)/.lint $(VENV)/.test $(VENV)/.built

@@ -125,9 +125,9 @@ void make_dataset(Dataset* self, PackedTable& table, const Array& labels,
   const Labels y(std::span(labels.data(), labels.shape(0)));
   const auto w =
       weights ? std::span(weights->data(), weights->shape(0)) : std::span<const std::int64_t>();
-  nb::gil_scoped_release release;
   Limits limits{.seconds = seconds};
   if (clock) limits.clock = call_clock(*clock);
+  nb::gil_scoped_release release;
   Control control(limits);
   Watch watch(control);
   new (self) Dataset(std::exchange(table, {}), y, w, n_classes, {fold_rows, fold_columns},
