@@ -83,3 +83,21 @@ TEST(columns_that_must_vary_take_the_place_of_those_that_rows_need) {  // B5
     }
   }
 }
+
+TEST(the_lone_leaf_costs_the_same_without_tables) {
+  // Beyond some thousand rows by Stirling's series.
+  for (const long most : {3L, 4095L, 4096L, 4097L, 5000L, 60'000L}) {
+    fuzz::Problem problem;
+    problem.model.x = {{0}, {1}, {1}};
+    problem.model.y = {0, 1, 2};
+    problem.model.weight = {most, 2, 4200};
+    for (const double rho : {0.1, 1.0, 2.5, 1e6}) {
+      const maptree::Prior prior{0.95, 0.5, {rho, 2 * rho, 3.0}};
+      problem.model.rho = prior.rho;
+      const maptree::Dataset data = fuzz::make_dataset(problem);
+      const Posterior posterior(prior, data);
+      const Cost right = posterior.leaf(data.class_totals()) + posterior.stop(0);
+      CHECK(std::abs((maptree::lone_leaf_cost(prior, data) - right).nats()) < 2e-5);
+    }
+  }
+}
