@@ -10,6 +10,8 @@
 #                Chromium, PostgreSQL, node, a C compiler, Graphviz and LaTeX where the user is root;
 #                a test that skips fails
 #   make test-sanitized  the Python tests of the core, under sanitizers (test-all)
+#   make mutants change each comparison and constant of the proofs once: a test must notice, or
+#                tests/mutants/kept.toml say why not (test-all tries some of them)
 #   make lint    ruff, mypy, clang-format       make format   apply them
 #   make fuzz    random problems until one fails (Ctrl-C stops)
 #   make fuzz-inputs  model files, tables and calls of the core that reach new code, MINUTES=10 for each;
@@ -29,7 +31,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 CORE := $(shell find core bindings cmake -name '*.[ch]pp' -o -name '*.cmake')
-CXX_FILES := $(shell find core bindings fuzz tests/core -name '*.[ch]pp')
+CXX_FILES := $(shell find core bindings fuzz tests/core tests/mutants -name '*.[ch]pp')
 CMAKE := $(BIN)/cmake
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # PEP 735 groups of pyproject.toml, read with the standard library: old pips do not know them.
@@ -46,7 +48,7 @@ BUDGET ?= quick
 RESULTS ?= build/paper
 
 .PHONY: demo test test-all test-core test-core-fast test-threads test-system lint format fuzz dist
-.PHONY: test-sanitized fuzz-inputs
+.PHONY: test-sanitized fuzz-inputs mutants
 .PHONY: bench bench-limits bench-envelopes paper peers gallery clean
 .DELETE_ON_ERROR:
 
@@ -60,6 +62,7 @@ test-all: test-core test-threads $(VENV)/.built $(VENV)/.test $(VENV)/.cluster
 	MAPTREE_CASES=5 $(BIN)/python -m pytest -m "(long or cases) and not system" -n auto --dist worksteal
 	$(MAKE) test-sanitized
 	$(MAKE) fuzz-inputs ARGS="-runs=2000 -seed=1 -max_total_time=20"
+	$(MAKE) mutants ARGS="--only core/model --sample 100"
 	$(MAKE) test-system
 
 test-system: $(VENV)/.built $(VENV)/.test $(VENV)/.system
@@ -134,6 +137,9 @@ test-core: build/debug/.built
 test-threads: build/threads/.built
 	build/threads/core_test "" threads
 	build/threads/fuzz --cases 300
+
+mutants: $(VENV)/.build $(VENV)/.test
+	$(BIN)/python tests/mutants/mutation_run.py $(ARGS)
 
 fuzz: build/debug/.built
 	build/debug/fuzz --traces tests/traces

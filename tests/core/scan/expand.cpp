@@ -64,11 +64,38 @@ class Expansions {
     if (bench_.options.pair_expansion) check_best(rows, depth, out, least);
   }
 
+  [[nodiscard]] maptree::Bracket bracket(const RowSet& rows, std::size_t depth) {
+    maptree::SetCounts set;
+    set.clear(static_cast<std::size_t>(bench_.data.n_classes()));
+    for (std::size_t s = 0; s < bench_.data.segments().size(); ++s) {
+      const maptree::Segment& segment = bench_.data.segments()[s];
+      std::int32_t n = 0;
+      for (std::size_t w = segment.first_word; w < segment.first_word + segment.n_words; ++w)
+        maptree::for_each_slot(rows.word(w), 0, [&](std::size_t) { ++n; });
+      set.add(segment.counts, n, bench_.bounds.group_floor(s).units());
+    }
+    return bench_.bounds.bracket(set, depth, bench_.expander.view().varying_on(set.distinct));
+  }
+  // What the bounds say of a child of the node that was expanded last: a level deeper, where pairs
+  // are counted.
+  [[nodiscard]] Cost lower(const RowSet& child, std::size_t depth) {
+    if (!bench_.options.pair_expansion) return bracket(child, depth).lower;
+    Cost least = Cost::infinity();
+    for (std::size_t c = 0; c < bench_.data.n_columns(); ++c) {
+      RowSet part[2];
+      if (exact_.may_split(depth) && exact_.sides(child, c, part))
+        least =
+            std::min(least, bracket(part[0], depth + 1).lower + bracket(part[1], depth + 1).lower);
+    }
+    return std::min(exact_.leaf(child, depth), exact_.base(child, depth) + least);
+  }
+
   void check_split(const RowSet& rows, std::size_t depth, const maptree::SplitBounds& split) {
     RowSet part[2];
     CHECK(exact_.sides(rows, split.column, part));
     for (int side = 0; side < 2; ++side) {
       CHECK(split.lower[side] <= exact_.optimum(part[side], depth + 1));
+      CHECK_EQUAL(split.lower[side].units(), lower(part[side], depth + 1).units());
       if (!bench_.data.rows_folded() && !bench_.options.pair_expansion) continue;
       CHECK(split.upper[side] >= exact_.optimum(part[side], depth + 1));
       // X3: the leaf or one more split, whichever is cheaper.
@@ -107,6 +134,22 @@ class Expansions {
 };
 
 }  // namespace
+
+// The costs of small counts of two classes are in a table of their own: around its end.
+TEST(expansions_hold_where_the_table_of_two_classes_ends) {
+  Random random(52);
+  for (int round = 0; round < 60; ++round) {
+    Problem problem;
+    for (int r = 0; r < 12; ++r) {
+      problem.model.x.push_back({random.below(2), random.below(2), random.below(2)});
+      problem.model.y.push_back(r % 2);
+      problem.model.weight.push_back(1);
+    }
+    for (std::size_t k = 0; k < 2; ++k) problem.model.weight[k] = random.between(186L, 188L);
+    problem.options.fold_rows = random.chance(0.7);
+    Expansions(problem, random).check();
+  }
+}
 
 TEST(expansions_hold_for_every_node) {
   Random random(51);

@@ -61,7 +61,7 @@ TEST(a_stopped_search_claims_nothing_that_is_not_so) {
     if (variant == 3) problem.options.pair_expansion = false;
     if (variant == 4) problem.options.fold_rows = false;
     if (variant == 5) problem.options.depth_first = false;
-    Stopped(problem).check(400);
+    Stopped(problem).check(1500);
   }
 }
 

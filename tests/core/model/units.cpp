@@ -1,0 +1,103 @@
+// What is rounded is rounded to the nearest unit, and what bounds add to each other is added
+// exactly.
+#include <bit>
+#include <cmath>
+
+#include "check.hpp"
+#include "model/bounds.hpp"
+#include "problem.hpp"
+
+using fuzz::Random;
+using maptree::Cost;
+using maptree::Posterior;
+
+namespace {
+
+fuzz::Problem noise(Random& random, int n_rows, std::size_t n_columns) {
+  fuzz::Problem problem;
+  for (int r = 0; r < n_rows; ++r) {
+    problem.model.x.push_back(std::vector<int>(n_columns));
+    for (int& value : problem.model.x.back()) value = random.below(2);
+    problem.model.y.push_back(r % 3);
+    problem.model.weight.push_back(1);
+  }
+  problem.model.rho = {1, 1, 1};
+  return problem;
+}
+
+bool is_nearest(std::int64_t units, long double nats) {
+  return std::abs(static_cast<long double>(units) - nats * 4294967296.0L) < 0.51L;
+}
+
+}  // namespace
+
+TEST(every_entry_of_a_table_is_the_nearest_unit) {
+  Random random(27);
+  const maptree::Dataset data = fuzz::make_dataset(noise(random, 90, 12));
+  for (int round = 0; round < 20; ++round) {
+    const long double alpha = random.one_of({0.95, 0.5, 0.05});
+    const long double beta = random.one_of({0.5, 0.0, 2.0});
+    const std::vector<double> rho = {random.log_uniform(0.1, 20), 2.5, random.log_uniform(0.1, 20)};
+    const Posterior posterior({static_cast<double>(alpha), static_cast<double>(beta), rho}, data);
+    for (std::size_t d = 0; d <= posterior.max_depth(); ++d) {
+      const long double log_p =
+          std::log(alpha) - beta * std::log(1.0L + static_cast<long double>(d));
+      CHECK(is_nearest(posterior.split(d).units(), -log_p));
+      CHECK(is_nearest(posterior.stop(d).units(), -std::log1p(-std::exp(log_p))));
+    }
+    for (std::int64_t v = 1; v <= 12; ++v)
+      CHECK(is_nearest(posterior.log_columns(v).units(), std::log(static_cast<long double>(v))));
+    const long double sum = static_cast<long double>(rho[0]) + rho[1] + rho[2];
+    const std::int64_t* const rising = posterior.rising_table();
+    for (std::int64_t n = 0; n < 90; ++n)
+      CHECK(is_nearest(rising[n + 1] - rising[n], std::log(static_cast<long double>(n) + sum)));
+    for (int k = 0; k < 3; ++k)
+      for (std::int64_t c = 0; c < 30; ++c) {
+        const long double of_k = static_cast<long double>(c) + rho[static_cast<std::size_t>(k)];
+        CHECK(is_nearest((posterior.pure(k, c + 1) - posterior.pure(k, c)).units(),
+                         std::log((static_cast<long double>(c) + sum) / of_k)));
+      }
+  }
+}
+
+TEST(columns_that_must_vary_take_the_place_of_those_that_rows_need) {  // B5
+  Random random(37);
+  const maptree::Dataset data = fuzz::make_dataset(noise(random, 120, 12));
+  const Posterior posterior({0.95, 0.5, {1, 1, 1}}, data);
+  for (const bool on : {true, false}) {
+    maptree::Options options;
+    options.varying_bound = on;
+    const maptree::Bounds bounds(posterior, data, options);
+    for (std::size_t depth = 0; depth < 4; ++depth) {
+      for (std::int32_t rows = 0; rows <= 100; ++rows) {
+        const auto capped = static_cast<std::size_t>(std::min(rows, maptree::floor_cap));
+        std::int64_t needed = 0;  // columns, to tell that many rows apart
+        while (rows > 0 && (std::size_t{1} << needed) < capped) ++needed;
+        for (std::int32_t varying = 0; varying <= 12; ++varying) {
+          std::int64_t right = bounds.level(depth).floor[capped];
+          if (on && rows > 1 && varying > needed)
+            right += (posterior.log_columns(varying) - posterior.log_columns(needed)).units();
+          CHECK_EQUAL(bounds.floor(depth, rows, varying), right);
+        }
+      }
+    }
+  }
+}
+
+TEST(the_lone_leaf_costs_the_same_without_tables) {
+  // Beyond some thousand rows by Stirling's series.
+  for (const long most : {3L, 4095L, 4096L, 4097L, 5000L, 60'000L}) {
+    fuzz::Problem problem;
+    problem.model.x = {{0}, {1}, {1}};
+    problem.model.y = {0, 1, 2};
+    problem.model.weight = {most, 2, 4200};
+    for (const double rho : {0.1, 1.0, 2.5, 1e6}) {
+      const maptree::Prior prior{0.95, 0.5, {rho, 2 * rho, 3.0}};
+      problem.model.rho = prior.rho;
+      const maptree::Dataset data = fuzz::make_dataset(problem);
+      const Posterior posterior(prior, data);
+      const Cost right = posterior.leaf(data.class_totals()) + posterior.stop(0);
+      CHECK(std::abs((maptree::lone_leaf_cost(prior, data) - right).nats()) < 5e-7);
+    }
+  }
+}
