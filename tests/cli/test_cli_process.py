@@ -96,11 +96,13 @@ def test_a_reader_that_goes_away(fitted):
 
 
 @unix
-def test_a_reader_that_goes_away_leaves_the_model(here):
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_that_goes_away_leaves_the_model(here, unbuffered):
     child = subprocess.Popen(
         [*COMMAND, "fit", "people.csv", "-t", "buys", *QUICK],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        env=environment(PYTHONUNBUFFERED=unbuffered),
     )
     with child:
         child.stdout.close()

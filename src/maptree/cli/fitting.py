@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 import warnings
 from collections.abc import Callable
@@ -33,7 +34,7 @@ from maptree.cli.mistakes import (
 )
 from maptree.cli.screen import Panel, complain, emit, heading, say
 from maptree.cli.settings import Plan, refuse_number_of_rho, refuse_place
-from maptree.cli.streams import written
+from maptree.cli.streams import OutputLost, written
 from maptree.cli.target import Target, read_target
 from maptree.engine.interrupts import Noted
 from maptree.files.controls import shown
@@ -60,7 +61,9 @@ def run_fit(plan: Plan, read: Callable[[], Source]) -> int:
     if held.cv is not None and held.cv > len(fit_on):
         raise Refusal(f"--cv {held.cv}: there are only {len(fit_on):,} rows. Pass fewer folds.")
     if not plan.as_json:
-        _say_what_was_read(source, target)
+        # If nobody reads it, the model may still be wanted; what is printed later raises again.
+        with contextlib.suppress(OutputLost):
+            _say_what_was_read(source, target)
     # What was found is saved before anything else can go wrong, such as printing it.
     with Noted() as interrupt:
         model = _fit(plan, table, target, fit_on, "Searching for the most probable tree")

@@ -62,7 +62,22 @@ class _Guarded:
 
 
 class _Results(_Guarded):
+    """Once something was lost, all that follows is."""
+
+    _lost: OSError | None = None
+
+    def write(self, text: str) -> int:
+        if self._lost is not None:
+            raise OutputLost(self._lost)
+        return super().write(text)
+
+    def flush(self) -> None:
+        if self._lost is not None:
+            raise OutputLost(self._lost)
+        super().flush()
+
     def _lose(self, error: OSError) -> None:
+        self._lost = error
         super()._lose(error)
         raise OutputLost(error) from None
 
