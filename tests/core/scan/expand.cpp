@@ -141,7 +141,10 @@ TEST(expansions_hold_where_the_table_of_two_classes_ends) {
   for (int round = 0; round < 60; ++round) {
     Problem problem;
     for (int r = 0; r < 12; ++r) {
-      problem.model.x.push_back({random.below(2), random.below(2), random.below(2)});
+      // All rows of one class stay together, whatever is split.
+      const bool same = r % 2 == round % 2;
+      problem.model.x.push_back(same ? std::vector<int>(3)
+                                     : std::vector{random.below(2), random.below(2), 1});
       problem.model.y.push_back(r % 2);
       problem.model.weight.push_back(1);
     }
@@ -166,6 +169,23 @@ TEST(expansions_hold_for_every_node) {
           &maptree::Options::varying_bound, &maptree::Options::structure_bound,
           &maptree::Options::equivalent_rows_bound})
       problem.options.*member = !random.chance(off);
+    Expansions(problem, random).check();
+  }
+}
+
+// A column that would part the classes, but leaves too few rows on one side: it may not be the
+// split, and still is one of the columns that vary below.
+TEST(expansions_hold_where_the_best_column_may_not_split) {
+  Random random(53);
+  for (int round = 0; round < 40; ++round) {
+    Problem problem;
+    for (int r = 0; r < 30; ++r) {
+      problem.model.x.push_back({r < 3 ? 1 : 0, random.below(2), random.below(2), random.below(2)});
+      problem.model.y.push_back(r < 3 ? 1 : 0);
+      problem.model.weight.push_back(1);
+    }
+    problem.model.rho.assign(2, 0.3);
+    problem.model.min_leaf = random.between(2L, 5L);
     Expansions(problem, random).check();
   }
 }
