@@ -145,6 +145,8 @@ def _run(arguments: Sequence[str]) -> int:
     try:
         given = list(arguments) or ["--help"]
         code = make_app()(given, prog_name="maptree", standalone_mode=False)
+        if code == 130:  # typer's own, while it prints help, whatever the signal
+            return mistakes.interrupted_code()
         return code if isinstance(code, int) else 0
     except OutputLost:
         raise
