@@ -13,6 +13,13 @@
 
 namespace every_failure {
 
+// ThreadSanitizer takes some milliseconds a thread.
+#if defined(__SANITIZE_THREAD__)
+inline constexpr std::int64_t usual = 60;
+#else
+inline constexpr std::int64_t usual = 300;
+#endif
+
 struct Tally {
   std::int64_t faults = 0, errors = 0;  // refused requests, and those that became std::bad_alloc
 };
@@ -21,7 +28,7 @@ struct Tally {
 // std::bad_alloc. All that was taken must have been given back. Runs of more requests are sampled,
 // unless MAPTREE_FAULTS says more: a step of their number over this one.
 template <class Run, class Check>
-void inject(Tally& tally, const Run& run, const Check& check, std::int64_t most = 300) {
+void inject(Tally& tally, const Run& run, const Check& check, std::int64_t most = usual) {
   using failing_memory::Failure;
   using failing_memory::Then;
   if (const char* wanted = std::getenv("MAPTREE_FAULTS")) most = std::atoll(wanted);
