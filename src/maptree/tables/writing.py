@@ -36,7 +36,6 @@ from maptree.tables.written_numbers import (
     NumberWriting,
     find_currencies,
     find_numbers,
-    join_numbers,
     read_numbers,
 )
 
@@ -176,7 +175,7 @@ def read_as_written(
     if not blocks:
         return nothing(len(values), values.dtype)
     if isinstance(writing, NumberWriting):
-        whole = Values("number", values.dtype, join_numbers(blocks))
+        whole = Values("number", values.dtype, np.concatenate(blocks))
     else:
         whole = as_values(join_moments(blocks), writing.form, values.dtype)
     return texts.spread(whole, np.array(readable))

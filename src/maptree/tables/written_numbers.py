@@ -110,12 +110,6 @@ def read_numbers(
     return np.array(list(map(float, parts)), dtype=np.float64)
 
 
-def join_numbers(blocks: list[NDArray[Any]]) -> NDArray[Any]:
-    """Return blocks as one array, of whole numbers only if all of them are."""
-    whole = all(block.dtype.kind == "i" for block in blocks)
-    return np.concatenate([block if whole else block.astype(np.float64) for block in blocks])
-
-
 @dataclass(frozen=True)
 class FoundNumbers:
     """The numbers of a text column, how they are written, and an example.
@@ -163,7 +157,7 @@ def find_numbers(blocks: Iterable[list[str]], decimal: str | None) -> FoundNumbe
     first = bool(unit) and not re.search(f"[0-9].*{re.escape(unit)}", example)
     value, *other = (_shown(read_numbers([example], mark, unit)) for mark in alive)
     return FoundNumbers(
-        join_numbers(next(iter(alive.values()))),
+        np.concatenate(next(iter(alive.values()))),  # floats, if one block has floats
         NumberWriting(next(iter(alive)), unit, first),
         example,
         value,
