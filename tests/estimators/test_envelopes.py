@@ -116,6 +116,8 @@ def check(case: Case, late_from: int, watched: Any) -> None:
     nodes = len(result.feature)
     # Twice the labels and a column as objects, the answers, and the class counts of the nodes.
     python = 4 * MIB + 1500 * case.n_rows + data.n_features * case.n_rows // 2
+    if case.estimator != "MAPTreeClassifier":
+        python += 100 * result.sample.size  # of each sample: its tree, its weight
     assert python_bytes <= python + 10 * nodes * data.n_classes * 8
     if case.estimator == "MAPTreeClassifier":
         certificate = model.certificate_
