@@ -122,7 +122,7 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
     >>> print(*model.rules(["colour", "age"]), sep="\n")
     colour = green  ->  yes 0.77 [0.50, 0.96], n = 6
     colour = red  ->  yes 0.77 [0.50, 0.96], n = 6
-    colour not in {green, red} or missing  ->  no 0.85 [0.66, 0.97], n = 12
+    colour = blue or missing  ->  no 0.85 [0.66, 0.97], n = 12
     """
 
     def __init__(
