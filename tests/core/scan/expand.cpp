@@ -72,7 +72,7 @@ class Expansions {
       std::int32_t n = 0;
       for (std::size_t w = segment.first_word; w < segment.first_word + segment.n_words; ++w)
         maptree::for_each_slot(rows.word(w), 0, [&](std::size_t) { ++n; });
-      set.add(segment.counts, n, bench_.bounds.group_floor(s).units());
+      set.add(segment.pattern, n, bench_.bounds.group_floor(s).units());
     }
     return bench_.bounds.bracket(set, depth, bench_.expander.view().varying_on(set.distinct));
   }
