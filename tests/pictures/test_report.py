@@ -22,6 +22,7 @@ from sklearn.utils import estimator_html_repr
 
 from maptree import MAPTreeClassifier, write_report
 from maptree.pictures.report.held_out import hold_out
+from maptree.pictures.report.write import _occurring
 from maptree.pictures.tree_view import view_tree
 from maptree.tables.labels import numbers_among
 from maptree.trees.seen_rows import Overlap
@@ -350,3 +351,18 @@ def test_what_scikit_learn_shows_stays():
     model.fit([[0], [1]] * 9, [0, 1] * 9)
     assert "sk-" in estimator_html_repr(model)
     assert "MAPTreeClassifier" in make_pipeline(StandardScaler(), model)._repr_html_()
+
+
+def test_names_are_looked_for_together():
+    class Counted(str):
+        slices = 0
+
+        def __getitem__(self, key):
+            Counted.slices += 1
+            return super().__getitem__(key)
+
+    shown = Counted("x0007 <= 1 and long…name 2 and x0009 = a")
+    assert _occurring(["x0007", "x0008", "long…name", "name 3"], shown) == {"x0007", "long…name"}
+    Counted.slices = 0
+    _occurring([f"x{i:04}" for i in range(1_000)], shown)
+    assert Counted.slices < len(shown)  # not once for each name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from os import PathLike
 from string import Template
 from typing import Any
@@ -254,12 +254,10 @@ def _confusion(view: TreeView, held: HeldOut) -> str:
 
 def _names(view: TreeView) -> str:
     """List the names that were cut and that the page shows."""
+    full = {short: long for short, long in view.full.items() if visible(long) != short}
     shown = " ".join([*(node.rule for node in view.nodes), *view.classes])
-    cut = [
-        (short, long)
-        for short, long in view.full.items()
-        if short in shown and visible(long) != short
-    ]
+    found = _occurring(full, shown)
+    cut = [(short, long) for short, long in full.items() if short in found]
     if not cut:
         return ""
     items = [
@@ -271,3 +269,17 @@ def _names(view: TreeView) -> str:
 
 def _start(name: str) -> str:
     return shorten(visible(name), _LONGEST_NAME)
+
+
+def _occurring(names: Iterable[str], shown: str) -> set[str]:
+    """Return the names that occur in a text.
+
+    One search for each name would take names times text. Names that were cut have few lengths.
+    """
+    wanted, found = set(names), set()
+    for length in {len(name) for name in wanted}:
+        for first in range(len(shown) - length + 1):
+            part = shown[first : first + length]
+            if part in wanted:
+                found.add(part)
+    return found
