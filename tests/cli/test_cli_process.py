@@ -196,8 +196,12 @@ def spawn(*arguments, columns=80):
         timeout=HANGS,
         encoding="utf-8",
         env=environment(TERM="xterm-256color"),
-        # What is started in the background ignores Ctrl-C, and so do its children.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        # What is started in the background ignores Ctrl-C, under nohup also the end of a terminal,
+        # and so do its children.
+        preexec_fn=lambda: [
+            signal.signal(number, signal.SIG_DFL)
+            for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM)
+        ],
     )
     child.delaybeforesend = None
     return pexpect, child
