@@ -214,6 +214,19 @@ def test_there_is_a_limit_to_the_time_it_may_take(clock):
         assert not late.complete
 
 
+def test_wide_0_1_matrices(clock):
+    """More columns than are hashed at a time: the same hashes, and the clock in between."""
+    matrix = np.random.default_rng(0).integers(0, 2, (3, 5000), dtype=np.uint8)
+    codes = np.zeros(3, np.intp)
+    together, singly = RowHashes(3, deadline=clock()), RowHashes(3)
+    together.add_binary(matrix)
+    for j, column in enumerate(matrix.T):
+        singly.add(j, Values("number", "uint8", column))
+    assert SeenRows.of(together, codes) == SeenRows.of(singly, codes)
+    clock.turn(1)
+    assert SeenRows.of(together, codes) is None
+
+
 def test_what_is_said():
     frame, y = mixed_table(900)
     model = fit(frame[:800], y[:800])

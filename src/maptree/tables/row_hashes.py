@@ -9,7 +9,7 @@ are not rounded. Hashes identify rows; they are no protection against somebody w
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -23,6 +23,9 @@ Hashes = NDArray[np.uint64]
 
 # Rows and texts hashed at a time: few enough for the cache, and for a look at the clock in between.
 _BLOCK = 1 << 12
+# Columns of a 0/1 matrix that are hashed at a time, and how many such parts keep their terms.
+_COLUMNS = 512
+_MOST_KEPT = 8
 _MASK = (1 << 64) - 1
 # What the terms of texts, times, missing values and labels begin with; numbers are their own bits.
 _TEXT, _TIME, _MISSING, _LABEL = (np.uint64(k * 0x9E3779B97F4A7C15 & _MASK) for k in (1, 2, 3, 5))
@@ -83,7 +86,10 @@ class RowHashes:
             if self._sums is not None:
                 hashes += self._sums[rows]
             if self._binary is not None:
-                hashes += self._binary.sums(rows)
+                sums = self._binary.sums(rows, self._is_late)
+                if sums is None:
+                    return
+                hashes += sums
             yield rows, mixed(hashes) >> np.uint64(16)
 
     def keep(self, rows: NDArray[np.intp]) -> RowHashes:
@@ -136,26 +142,35 @@ class _BinaryHashes:
 
     def __init__(self, matrix: NDArray[Any]) -> None:
         self.matrix = matrix
-        n_columns = matrix.shape[1]
-        keys = _column_keys(np.arange(n_columns))
-        no, yes = (mixed(_number_bits(np.array([v], dtype=np.float64)) ^ keys) for v in (0, 1))
-        more = np.zeros(-(-n_columns // 8) * 8, dtype=np.uint64)
-        more[:n_columns] = yes - no
-        # For every eight columns: what each possible byte of their packed values adds.
-        bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, np.newaxis], axis=1)
-        self._added = more.reshape(-1, 8) @ bits.T.astype(np.uint64)
-        self._least = no.sum(dtype=np.uint64)
+        self._kept: dict[int, tuple[Hashes, np.uint64]] = {}  # of the first columns
 
-    def sums(self, rows: slice) -> Hashes:
-        """Return the sums of some rows."""
-        out = np.full(rows.stop - rows.start, self._least)
-        step = max(1, _BLOCK * 64 // self.matrix.shape[1])
-        for first in range(0, len(out), step):
-            part = slice(first, first + step)
-            packed = np.packbits(self.matrix[rows][part] != 0, axis=1)
-            for added, byte in zip(self._added, packed.T, strict=True):
-                out[part] += added.take(byte)
+    def sums(self, rows: slice, is_late: Callable[[], bool]) -> Hashes | None:
+        """Return the sums of some rows; None: too late. The clock is read between columns."""
+        out = np.zeros(rows.stop - rows.start, dtype=np.uint64)
+        for first in range(0, self.matrix.shape[1], _COLUMNS):
+            if first and is_late():
+                return None
+            added, least = self._terms(first)
+            out += least
+            packed = np.packbits(self.matrix[rows, first : first + _COLUMNS] != 0, axis=1)
+            for of_byte, byte in zip(added, packed.T, strict=True):
+                out += of_byte.take(byte)
         return out
+
+    def _terms(self, first: int) -> tuple[Hashes, np.uint64]:
+        """Return what each byte of eight packed values adds to a sum, and what zeros add."""
+        if first in self._kept:
+            return self._kept[first]
+        columns = np.arange(first, min(first + _COLUMNS, self.matrix.shape[1]))
+        keys = _column_keys(columns)
+        no, yes = (mixed(_number_bits(np.array([v], dtype=np.float64)) ^ keys) for v in (0, 1))
+        more = np.zeros(-(-len(columns) // 8) * 8, dtype=np.uint64)
+        more[: len(columns)] = yes - no
+        bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, np.newaxis], axis=1)
+        terms = more.reshape(-1, 8) @ bits.T.astype(np.uint64), no.sum(dtype=np.uint64)
+        if len(self._kept) < _MOST_KEPT:
+            self._kept[first] = terms
+        return terms
 
 
 def _column_keys(columns: NDArray[np.intp]) -> Hashes:
