@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import json
 import sqlite3
+from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -63,6 +65,23 @@ def written() -> pd.DataFrame:
 def of_tests(model):
     schema = [(column.kind, column.tests) for column in model.encoder_.schema_]
     return [model.export_text(), model.encoder_.get_feature_names_out().tolist(), schema]
+
+
+def test_blanks_are_part_of_text_and_not_of_numbers(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    jobs = ["clerk", "clerk ", " boss", "boss", "cook"] * 20
+    lines = [f"{job}, {i % 7} ,{'yes ' if job == 'clerk' else 'no'}" for i, job in enumerate(jobs)]
+    Path("t.csv").write_text("\n".join(["job,n,y", *lines, " NA ,3,no"]))
+    frame = pd.read_csv("t.csv", na_values=[" NA "])
+    told = call(capsys, "fit", "t.csv", "-t", "y", *QUICK)
+    assert told.code == 0, told.err
+    model = load_model("t.model.json")
+    assert of_tests(model) == of_tests(
+        MAPTreeClassifier(max_expansions=30).fit(frame[["job", "n"]], frame["y"])
+    )
+    assert model.predict(frame[["job", "n"]]).tolist() == frame["y"].tolist()
+    told = call(capsys, "score", "t.model.json", "t.csv", "--json")
+    assert json.loads(told.out)["accuracy"] == 1
 
 
 @pytest.mark.filterwarnings("ignore::maptree.AmbiguousTextWarning")

@@ -23,7 +23,7 @@ from maptree.cli.mistakes import Refusal
 
 
 def read_delimited(content: pa.Buffer, where: str, dialect: Dialect) -> pa.Table:
-    """Return the columns as text, trimmed; missing values are null.
+    """Return the columns as text, with all its blanks; missing values are null.
 
     Arrow has to own the content (``maptree.cli.content`` says why).
     """
@@ -149,4 +149,4 @@ def _clean(column: Any, dialect: Dialect) -> Any:
     # Arrow imports pandas if it is installed, which takes longer than everything else here.
     words = "|".join(re.escape(word.strip().lower()) for word in dialect.missing)
     missing = pc.match_substring_regex(pc.utf8_lower(trimmed), f"^(?:{words})$")
-    return pc.if_else(missing, pa.nulls(1, pa.string())[0], trimmed)
+    return pc.if_else(missing, pa.nulls(1, pa.string())[0], column)

@@ -140,13 +140,13 @@ def known_labels(source: Source, name: str, classes: NDArray[Any]) -> tuple[NDAr
 
 
 def _booleans(label: Any) -> bool | str:
-    text = str(label).lower()
+    text = str(label).strip().lower()
     return text in ("true", "1") if text in ("true", "false", "0", "1") else str(label)
 
 
 def _numbers(label: Any) -> int | float | str:
     try:
-        return int(label) if str(label).lstrip("+-").isdigit() else float(label)
+        return int(label) if str(label).strip().lstrip("+-").isdigit() else float(label)
     except ValueError:
         return str(label)
 

@@ -1,6 +1,7 @@
 """The types of text columns: plain numbers, booleans, dates and times as in ISO 8601, or text.
 
-A column has a type if all its values have that type. 01234 is not a number: postcodes and
+A column has a type if all its values, without blanks around them, have that type. Text keeps its
+blanks, as it does in data frames and databases. 01234 is not a number: postcodes and
 identifiers with leading zeros stay text. What else people write for numbers and dates is read in
 ``tables/writing.py``, for every kind of table.
 """
@@ -120,8 +121,9 @@ def infer(column: Any, decimal: str | None = None, only_times: bool = False) -> 
     """
     if column.null_count == len(column):
         return pa.chunked_array([pa.nulls(len(column))])
-    read = _with_points(column, decimal)
-    if decimal == "," and _has(column, ".") and _all(column, _WITH_GROUPS):
+    trimmed = column if only_times else pc.utf8_trim_whitespace(column)
+    read = _with_points(trimmed, decimal)
+    if decimal == "," and _has(trimmed, ".") and _all(trimmed, _WITH_GROUPS):
         return column  # read later, with points between thousands
     for form, convert in _TIMES if only_times else (*_NUMBERS, *_TIMES):
         if _all(read, form):
@@ -145,6 +147,7 @@ def as_fitted(column: Any, about: Column, decimal: str | None = None) -> Any:
         kind = "boolean" if isinstance(about.categories[0], bool) else "number"
     if kind not in _KINDS:  # constant except for missing values
         return column
+    column = pc.utf8_trim_whitespace(column)
     forms, called = _KINDS["zoned" if about.zone is not None else kind]
     read = _with_points(column, decimal) if kind in ("number", "boolean") else column
     for form, convert in forms:
