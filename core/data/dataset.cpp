@@ -5,7 +5,6 @@
 #include <stdexcept>
 #include <string>
 
-#include "data/mix.hpp"
 #include "data/transpose.hpp"
 
 namespace maptree {
@@ -86,7 +85,8 @@ bool Dataset::build(PackedTable& table, const RowClasses& classes, Folding foldi
           memory_limit);
   std::vector<Word> live = read_classes(classes, table.n_rows);
   const Digest digest = digest_of(table, classes, watch);
-  if (!choose_columns(table, live, folding.columns, watch)) return false;
+  const KeyedHash hash(digest);
+  if (!choose_columns(table, live, folding.columns, hash, watch)) return false;
   give_back(live);
 
   row_bytes_ = std::max<std::size_t>(1, (n_columns() + 7) / 8);
@@ -107,10 +107,11 @@ bool Dataset::build(PackedTable& table, const RowClasses& classes, Folding foldi
   if (!fill_rows(table, classes, watch)) return false;
   give_back(table.words);
 
-  Placement placed =
-      place_rows({by_row_.data(), n_rows, row_bytes_}, classes, watch, [&](std::size_t bytes) {
+  Placement placed = place_rows(
+      {by_row_.data(), n_rows, row_bytes_}, classes, hash, watch, [&](std::size_t bytes) {
         require(columns_bytes + rows_bytes + placement + bytes, memory_limit);
       });
+  n_probes_ += placed.n_probes;
   if (!placed.complete) return false;
   segments_ = std::move(placed.segments);
   n_words_ = placed.n_words;
@@ -156,7 +157,7 @@ std::vector<Word> Dataset::read_classes(const RowClasses& classes, std::size_t n
 }
 
 bool Dataset::choose_columns(const PackedTable& table, const std::vector<Word>& live, bool fold,
-                             Watch& watch) {
+                             const KeyedHash& hash, Watch& watch) {
   // A column relative to its value in the first live row: equal for complements, 0 if constant.
   std::size_t w0 = 0;
   while (live[w0] == 0) ++w0;
@@ -174,13 +175,12 @@ bool Dataset::choose_columns(const PackedTable& table, const std::vector<Word>& 
       return false;
     const Word* const words = table.column(column);
     const Word flip_column = flip(words);
-    std::uint64_t hash = 0;
     Word any = 0;
-    for (std::size_t w = 0; w < live.size(); ++w) {
+    const std::uint64_t hashed = hash(live.size(), [&](std::size_t w) {
       const Word word = (words[w] ^ flip_column) & live[w];
-      hash = mix(hash ^ word) + w;
       any |= word;
-    }
+      return word;
+    });
     if (any == 0) continue;
     if (fold) {
       const auto same = [&](std::size_t c) {
@@ -190,8 +190,11 @@ bool Dataset::choose_columns(const PackedTable& table, const std::vector<Word>& 
           if (((words[w] ^ other[w] ^ flip_both) & live[w]) != 0) return false;
         return true;
       };
-      std::size_t at = hash & (seen.size() - 1);
-      while (seen[at] != no_slot && !same(seen[at])) at = (at + 1) & (seen.size() - 1);
+      std::size_t at = hashed & (seen.size() - 1);
+      for (; seen[at] != no_slot && !same(seen[at]); ++n_probes_) {
+        if (watch.poll(static_cast<std::int64_t>(live.size()))) return false;
+        at = (at + 1) & (seen.size() - 1);
+      }
       if (seen[at] != no_slot) {
         ++multiplicity_[seen[at]];
         continue;

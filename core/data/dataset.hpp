@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "control/control.hpp"
+#include "data/keyed_hash.hpp"
 #include "data/packed_table.hpp"
 #include "data/placement.hpp"
 #include "data/row_keys.hpp"
@@ -88,6 +89,8 @@ class Dataset {
   [[nodiscard]] std::size_t bytes() const;
   // The most that was held while it was made, the table included.
   [[nodiscard]] std::size_t peak_bytes() const { return peak_bytes_; }
+  // For tests: how many others were met while equal rows and columns were sought.
+  [[nodiscard]] std::int64_t n_probes() const { return n_probes_; }
 
  private:
   // Counts what is about to be held; throws where that is more than the limit.
@@ -96,7 +99,7 @@ class Dataset {
   [[nodiscard]] std::vector<Word> read_classes(const RowClasses& classes, std::size_t n_rows);
   // These return false when stopped.
   bool choose_columns(const PackedTable& table, const std::vector<Word>& live, bool fold,
-                      Watch& watch);
+                      const KeyedHash& hash, Watch& watch);
   bool fill_rows(const PackedTable& table, const RowClasses& classes, Watch& watch);
   bool move_rows(PageVector<std::uint32_t>& slot, Watch& watch);
   bool fill_columns(Watch& watch);
@@ -116,6 +119,7 @@ class Dataset {
   std::vector<Segment> segments_;
   std::size_t pattern_bytes_ = 0;
   std::size_t peak_bytes_ = 0;
+  std::int64_t n_probes_ = 0;
   PageVector<Word> by_column_;
   PageVector<std::uint8_t> by_row_;  // and a few bytes, so that halves may be read to the end
   RowKeys keys_;

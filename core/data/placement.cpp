@@ -5,8 +5,6 @@
 #include <map>
 #include <utility>
 
-#include "data/mix.hpp"
-
 namespace maptree {
 
 namespace {
@@ -24,21 +22,22 @@ static_assert(max_total_weight == std::int64_t{1} << index_bits);
   return of[i] == i || (of[i] & many) != 0;
 }
 
-[[nodiscard]] std::uint64_t hash_row(const std::uint8_t* row, std::size_t n_bytes) {
-  std::uint64_t hash = 0;
-  for (std::size_t b = 0; b < n_bytes; b += sizeof(std::uint64_t)) {
+[[nodiscard]] std::uint64_t hash_row(const std::uint8_t* row, std::size_t n_bytes,
+                                     const KeyedHash& hash) {
+  return hash(words_for(8 * n_bytes), [&](std::size_t i) {
+    const std::size_t b = i * sizeof(std::uint64_t);
     std::uint64_t word;
     std::memcpy(&word, row + b, sizeof(word));
     if (n_bytes - b < sizeof(word)) word &= (std::uint64_t{1} << (8 * (n_bytes - b))) - 1;
-    hash = mix(hash + word + 0x9e3779b97f4a7c15ULL);
-  }
-  return hash;
+    return word;
+  });
 }
 
 [[nodiscard]] std::size_t table_size(std::size_t n_rows) { return n_rows + n_rows / 2 + 1; }
 
 // Fills `of` as above and returns how many rows have equals; -1 when stopped.
-std::int64_t find_equal_rows(const Rows& rows, PageVector<std::uint32_t>& of, Watch& watch) {
+std::int64_t find_equal_rows(const Rows& rows, const KeyedHash& keyed_hash,
+                             PageVector<std::uint32_t>& of, std::int64_t& n_probes, Watch& watch) {
   // By hash, the first of each kind, and above its number a few more bits of the hash, 0 where
   // there is none: rows that agree in these are candidates, and a comparison decides. Without them
   // most comparisons would fetch a row from memory to find it different.
@@ -49,7 +48,7 @@ std::int64_t find_equal_rows(const Rows& rows, PageVector<std::uint32_t>& of, Wa
   std::uint32_t n_many = 0;
   for (std::uint32_t i = 0; i < rows.n_rows; ++i) {
     if (watch.poll(work)) return -1;
-    const std::uint64_t hash = hash_row(rows[i], rows.row_bytes);
+    const std::uint64_t hash = hash_row(rows[i], rows.row_bytes, keyed_hash);
     const std::uint32_t entry = (static_cast<std::uint32_t>(1 + hash % 127) << index_bits) | i;
     auto at = static_cast<std::size_t>(((hash >> 32) * size) >> 32);
     const auto other = [&] {
@@ -57,7 +56,10 @@ std::int64_t find_equal_rows(const Rows& rows, PageVector<std::uint32_t>& of, Wa
              ((table[at] ^ entry) > index_mask ||
               std::memcmp(rows[i], rows[table[at] & index_mask], rows.row_bytes) != 0);
     };
-    while (other()) at = at + 1 == size ? 0 : at + 1;
+    for (; other(); ++n_probes) {
+      if (watch.poll(2)) return -1;
+      at = at + 1 == size ? 0 : at + 1;
+    }
     of[i] = i;
     if (table[at] == 0) {
       table[at] = entry;
@@ -184,15 +186,15 @@ bool for_each_row(const RowClasses& classes, Watch& watch, Visit&& visit) {
 
 }  // namespace
 
-Placement place_rows(const Rows& rows, const RowClasses& classes, Watch& watch,
-                     const std::function<void(std::size_t)>& check) {
+Placement place_rows(const Rows& rows, const RowClasses& classes, const KeyedHash& hash,
+                     Watch& watch, const std::function<void(std::size_t)>& check) {
   const auto n_classes = static_cast<std::size_t>(classes.n_classes);
   Placement out;
   out.slot.resize(rows.n_rows);
   PageVector<std::uint32_t>& of = out.slot;
   std::int64_t n_many = 0;
   if (classes.fold)
-    n_many = find_equal_rows(rows, of, watch);
+    n_many = find_equal_rows(rows, hash, of, out.n_probes, watch);
   else
     for (std::uint32_t i = 0; i < of.size(); ++i) of[i] = i;
   out.complete = n_many >= 0;

@@ -12,6 +12,7 @@
 
 #include "control/control.hpp"
 #include "data/class_weight.hpp"
+#include "data/keyed_hash.hpp"
 #include "data/packed_table.hpp"
 
 namespace maptree {
@@ -70,12 +71,13 @@ struct Placement {
   std::size_t n_words = 0;
   std::size_t n_distinct_rows = 0;
   PageVector<std::uint32_t> slot;  // by row; no_slot: an earlier row stands for it
+  std::int64_t n_probes = 0;       // how many other rows were met while equal ones were sought
 };
 
 // Rows are those of the caller, in order, each as often as copies() says.
 // `check` is called before more is taken for patterns, with the bytes that all of them will take.
-Placement place_rows(const Rows& rows, const RowClasses& classes, Watch& watch,
-                     const std::function<void(std::size_t)>& check);
+Placement place_rows(const Rows& rows, const RowClasses& classes, const KeyedHash& hash,
+                     Watch& watch, const std::function<void(std::size_t)>& check);
 // The most that place_rows allocates at a time, but for patterns and segments, for `n_rows` rows
 // that are made of `n_given` rows of the caller.
 [[nodiscard]] std::size_t placement_bytes(std::size_t n_rows, std::size_t n_given, int n_classes,

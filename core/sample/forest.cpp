@@ -10,15 +10,15 @@ namespace maptree {
 
 namespace {
 
-std::uint64_t hash(std::span<const std::int32_t> feature) {
+std::uint64_t hash_of(std::span<const std::int32_t> feature) {
   std::uint64_t h = 0;
   for (const std::int32_t f : feature) h = mix(h + static_cast<std::uint32_t>(f) + 1);
   return h;
 }
 
 // Children of a tree in preorder: a stack of the inner nodes that wait for their right child.
-void find_children(std::span<const std::int32_t> feature, std::int32_t* left, std::int32_t* right) {
-  std::vector<std::int32_t> waiting;
+void find_children(std::span<const std::int32_t> feature, std::int32_t* left, std::int32_t* right,
+                   std::vector<std::int32_t>& waiting) {
   const auto n = static_cast<std::int32_t>(feature.size());
   for (std::int32_t i = 0; i < n; ++i) {
     left[i] = right[i] = -1;
@@ -36,18 +36,41 @@ void find_children(std::span<const std::int32_t> feature, std::int32_t* left, st
 
 std::int32_t Forest::add(std::span<const std::int32_t> feature,
                          std::span<const std::int64_t> counts, Cost cost) {
-  const std::uint64_t h = hash(feature);
-  const auto [first, last] = by_hash_.equal_range(h);
-  for (auto at = first; at != last; ++at)
-    if (std::ranges::equal(this->feature(static_cast<std::size_t>(at->second)), feature))
-      return at->second;
+  return add(feature, counts, cost, hash_of(feature));
+}
+
+std::int32_t Forest::add(std::span<const std::int32_t> feature,
+                         std::span<const std::int64_t> counts, Cost cost, std::uint64_t hash) {
+  if (2 * (size() + 1) > by_hash_.size()) make_room();
+  const std::size_t at = find(feature, hash);
+  if (by_hash_[at] >= 0) return by_hash_[at];
   const auto number = static_cast<std::int32_t>(size());
   feature_.insert(feature_.end(), feature.begin(), feature.end());
   counts_.insert(counts_.end(), counts.begin(), counts.end());
   offsets_.push_back(static_cast<std::int64_t>(feature_.size()));
+  hashes_.push_back(hash);
   costs_.push_back(cost);
-  by_hash_.emplace(h, number);
-  return number;
+  return by_hash_[at] = number;
+}
+
+std::size_t Forest::find(std::span<const std::int32_t> feature, std::uint64_t hash) const {
+  const std::size_t mask = by_hash_.size() - 1;
+  std::size_t at = hash & mask;
+  for (; by_hash_[at] >= 0; at = (at + 1) & mask) {
+    const auto tree = static_cast<std::size_t>(by_hash_[at]);
+    if (hashes_[tree] == hash && std::ranges::equal(this->feature(tree), feature)) break;
+  }
+  return at;
+}
+
+void Forest::make_room() {
+  const std::size_t mask = std::max<std::size_t>(16, 2 * by_hash_.size()) - 1;
+  by_hash_.assign(mask + 1, -1);
+  for (std::size_t tree = 0; tree < size(); ++tree) {
+    std::size_t at = hashes_[tree] & mask;
+    while (by_hash_[at] >= 0) at = (at + 1) & mask;
+    by_hash_[at] = static_cast<std::int32_t>(tree);
+  }
 }
 
 std::vector<std::int32_t> Forest::add(Forest&& other) {
@@ -58,7 +81,7 @@ std::vector<std::int32_t> Forest::add(Forest&& other) {
     return numbers;
   }
   for (std::size_t t = 0; t < other.size(); ++t)
-    numbers[t] = add(other.feature(t), other.counts(t), other.cost(t));
+    numbers[t] = add(other.feature(t), other.counts(t), other.cost(t), other.hashes_[t]);
   return numbers;
 }
 
@@ -75,7 +98,8 @@ Tree Forest::tree(std::size_t tree) const {
            std::vector<std::int32_t>(f.size()),
            std::vector<std::int32_t>(f.size()),
            {c.begin(), c.end()}};
-  find_children(f, out.left.data(), out.right.data());
+  std::vector<std::int32_t> waiting;
+  find_children(f, out.left.data(), out.right.data(), waiting);
   return out;
 }
 
@@ -83,15 +107,17 @@ Forest::Arrays Forest::take() {
   Arrays out;
   out.left.resize(feature_.size());
   out.right.resize(feature_.size());
+  std::vector<std::int32_t> waiting;
   for (std::size_t t = 0; t < size(); ++t) {
     const auto first = static_cast<std::size_t>(offsets_[t]);
-    find_children(feature(t), &out.left[first], &out.right[first]);
+    find_children(feature(t), &out.left[first], &out.right[first], waiting);
   }
   out.offsets = std::exchange(offsets_, {0});
   out.feature = std::exchange(feature_, {});
   out.counts = std::exchange(counts_, {});
   out.costs = std::exchange(costs_, {});
   by_hash_.clear();
+  hashes_.clear();
   return out;
 }
 

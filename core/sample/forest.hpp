@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "model/tree.hpp"
@@ -47,11 +46,19 @@ class Forest {
   [[nodiscard]] Arrays take();
 
  private:
+  std::int32_t add(std::span<const std::int32_t> feature, std::span<const std::int64_t> counts,
+                   Cost cost, std::uint64_t hash);
+  // Where a tree is, or would be.
+  [[nodiscard]] std::size_t find(std::span<const std::int32_t> feature, std::uint64_t hash) const;
+  void make_room();
+
   std::vector<std::int64_t> offsets_ = {0};
   std::vector<std::int32_t> feature_;
   std::vector<std::int64_t> counts_;
   std::vector<Cost> costs_;
-  std::unordered_multimap<std::uint64_t, std::int32_t> by_hash_;
+  // Trees by hash, -1 where there is none, at most half full: nothing is allocated for a tree.
+  std::vector<std::int32_t> by_hash_;
+  std::vector<std::uint64_t> hashes_;
 };
 
 }  // namespace maptree

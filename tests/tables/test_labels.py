@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import sys
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -13,6 +15,9 @@ LABELS = {
     "text": ["no", "yes", "", "no way"],
     "many": [f"class {i}" for i in range(300)],
     "huge": [10**30, -(10**30), 10**30 + 1],
+    "decimals": [Decimal(i) / 8 for i in range(-20, 300)],  # of -1 and -2 the hash is one
+    "equal decimals": [Decimal("1.0"), Decimal("1.00"), Decimal("-0"), Decimal(0)],
+    "one hash": [i * sys.hash_info.modulus for i in range(5, 400)],
     "dates": [dt.date(2020, 1, day) for day in (3, 1, 2)],
 }
 
@@ -26,6 +31,38 @@ def test_objects_are_numbered_in_their_order(name: str) -> None:
     assert classes.tolist() == sorted(set(y))
     assert classes[codes].tolist() == y.tolist()
     assert codes.dtype == (np.int32 if len(some) > 256 else np.uint8)
+
+
+class Counted(Decimal):
+    """A Decimal that counts how often it is compared."""
+
+    comparisons = 0
+    __hash__ = Decimal.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        Counted.comparisons += 1
+        return Decimal.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        Counted.comparisons += 1
+        return Decimal.__ne__(self, other)
+
+    def __lt__(self, other: Decimal) -> bool:
+        Counted.comparisons += 1
+        return Decimal.__lt__(self, other)
+
+
+def test_labels_of_one_hash_are_not_compared_each_with_each() -> None:
+    """Hashes of numbers are public: 60,000 such labels took a minute."""
+    n = 2000
+    y = np.empty(n, dtype=object)
+    y[:] = [Counted(i * sys.hash_info.modulus) for i in range(n)]
+    assert len(set(map(hash, y))) == 1
+    Counted.comparisons = 0
+    classes, codes = read_labels(y, n)
+    assert len(classes) == n
+    assert codes.tolist() == list(range(n))
+    assert Counted.comparisons < 20 * n  # each with each: n / 2 for each
 
 
 @pytest.mark.parametrize("hole", [None, float("nan"), np.datetime64("NaT")])

@@ -19,6 +19,9 @@ from maptree.trees.tree import Tree
 
 _TRACE = np.dtype([("seconds", np.float64), ("steps", np.int64), ("log_posterior", np.float64)])
 
+# Samples weighed at a time.
+_PIECE = 1 << 16
+
 Samples = TypeVar("Samples", _core.McmcSamples, _core.SmcSamples)
 
 
@@ -82,23 +85,31 @@ def run_sampler(
 
 
 def weigh(
-    samples: _core.McmcSamples | _core.SmcSamples, weights: NDArray[np.float64]
+    samples: _core.McmcSamples | _core.SmcSamples, weights: NDArray[np.float64] | None = None
 ) -> WeightedTrees:
-    """Add up the weights of equal trees; trees without weight are left out."""
-    reached = samples.sample >= 0
-    of_tree = np.bincount(
-        samples.sample[reached], weights[reached], minlength=len(samples.log_posterior)
-    )
+    """Add up the weights of equal trees; trees without weight are left out.
+
+    Without weights every sample has weight 1. This comes after the time limit, and there may be
+    millions of samples: they are read in pieces, and copied once.
+    """
+    of_tree = np.zeros(len(samples.log_posterior))
+    drawn = samples.sample.reshape(-1)
+    for start in range(0, len(drawn), _PIECE):
+        piece = slice(start, start + _PIECE)
+        reached = drawn[piece] >= 0
+        added = 1.0 if weights is None else weights.reshape(-1)[piece][reached]
+        # In order, like one sum over all: trees that were drawn equally often stay equal.
+        np.add.at(of_tree, drawn[piece][reached].astype(np.intp), added)
     # Ties in weight go to the more probable tree, then to the one drawn first.
     order = np.lexsort([-samples.log_posterior, -of_tree])
     order = order[of_tree[order] > 0]
-    place = np.full(len(of_tree), -1, dtype=np.int32)
+    place = np.full(len(of_tree) + 1, -1, dtype=np.int32)  # and -1 for what was not reached
     place[order] = np.arange(len(order))
     return WeightedTrees(
         _trees(samples).take(order),
         of_tree[order] / of_tree.sum(),
         samples.log_posterior[order],
-        np.where(reached, place[samples.sample], -1).astype(np.int32),
+        place[samples.sample],
     )
 
 

@@ -186,8 +186,8 @@ class MCMCTreeClassifier(SampledTreeClassifier[_core.McmcSamples]):
 
         return sampler
 
-    def _sample_weights(self, samples: _core.McmcSamples) -> NDArray[np.float64]:
-        return np.ones(samples.sample.shape)
+    def _sample_weights(self, samples: _core.McmcSamples) -> None:
+        return None
 
     def _own_attributes(
         self, samples: _core.McmcSamples, weighted: WeightedTrees

@@ -49,8 +49,8 @@ class SampledTreeClassifier(TreeClassifier, Generic[Samples]):
         """
 
     @abstractmethod
-    def _sample_weights(self, samples: Samples) -> NDArray[np.float64]:
-        """Return the weight of each sample, up to a factor."""
+    def _sample_weights(self, samples: Samples) -> NDArray[np.float64] | None:
+        """Return the weight of each sample, up to a factor; None if all are equal."""
 
     @abstractmethod
     def _own_attributes(self, samples: Samples, weighted: WeightedTrees) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """The time for reading a column: where Python objects are read one by one, the clock is read, too.
 
 Arrays of numbers are read by numpy, faster than they can be made; objects take a hundred times as
-long, and a column of them is given up at the deadline.
+long, and a column of them is given up at the deadline. Labels are read whole, whatever the time:
+without them there is no tree, not even the lone leaf.
 """
 
 from __future__ import annotations

@@ -106,10 +106,38 @@ def _number(labels: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
 
 def _number_objects(labels: NDArray[np.object_]) -> tuple[NDArray[np.object_], Codes]:
     """Look up objects instead of sorting them all, which takes several times as long."""
+    if isinstance(labels[0], Number):
+        return _number_exact(labels)
     classes = np.array([*sorted(set(labels)), None], dtype=object)[:-1]  # None: one axis
     position = {label: i for i, label in enumerate(classes)}
     codes = _empty_codes(len(labels), len(classes))
     codes[:] = np.fromiter(map(position.__getitem__, labels), codes.dtype, len(labels))
+    return classes, codes
+
+
+def _number_exact(numbers: NDArray[np.object_]) -> tuple[NDArray[np.object_], Codes]:
+    """Number Decimals and whole numbers beyond 64 bits without a set.
+
+    Their hashes are public, unlike those of text: labels that all have one hash would be compared
+    each with each.
+    """
+    hashes = np.fromiter(map(hash, numbers), np.int64, len(numbers))
+    _, first, group = np.unique(hashes, return_index=True, return_inverse=True)
+    if not (numbers[first][group] == numbers).all():  # different numbers share a hash
+        return _number_by_sorting(numbers)
+    classes, of_group = _number_by_sorting(numbers[first])
+    codes = _empty_codes(len(numbers), len(classes))
+    codes[:] = of_group[group]
+    return classes, codes
+
+
+def _number_by_sorting(objects: NDArray[np.object_]) -> tuple[NDArray[np.object_], Codes]:
+    order = np.array(sorted(range(len(objects)), key=objects.tolist().__getitem__))
+    ordered = objects[order]
+    is_new = np.append(True, ordered[1:] != ordered[:-1]).astype(bool)
+    classes = ordered[is_new]
+    codes = _empty_codes(len(objects), len(classes))
+    codes[order] = np.cumsum(is_new) - 1
     return classes, codes
 
 
@@ -261,6 +289,8 @@ def _plain(labels: NDArray[np.object_]) -> NDArray[Any]:
         )
     if first_row.keys() & {"bool", "number"}:
         numbers: NDArray[Any] = np.array(labels.tolist())
+        if numbers.dtype.kind == "O":
+            return labels
         # Numbers too large for an array of numbers stay objects: rounding could make them equal.
         return numbers if np.array_equal(numbers.astype(object), labels) else labels
     return labels

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "check.hpp"
+#include "failing_memory.hpp"
 #include "problem.hpp"
 #include "sample/forest.hpp"
 #include "sample/random.hpp"
@@ -25,6 +26,29 @@ TEST(random_numbers_repeat_everywhere) {
     CHECK(other_seed.next() != value);
   }
   CHECK_EQUAL(first[0], 5083557051978735613u);
+}
+
+TEST(trees_are_merged_without_a_request_for_each) {
+  // After the time limit, so it has to be quick.
+  constexpr std::int32_t n = 5000;
+  maptree::Forest all, more;
+  const std::vector<std::int64_t> counts(6, 1);
+  for (std::int32_t i = 0; i < n; ++i) {
+    const std::int32_t a[] = {i, -1, -1}, b[] = {2 * i, -1, -1};
+    all.add(a, counts, Cost(i));
+    more.add(b, counts, Cost(2 * i));
+  }
+  failing_memory::Failure none(INT64_MAX, failing_memory::Then::goes_on);
+  const std::vector<std::int32_t> number = all.add(std::move(more));
+  const maptree::Forest::Arrays trees = all.take();
+  CHECK(failing_memory::Failure::n_requests() < 50);
+  CHECK_EQUAL(trees.costs.size(), std::size_t{n + n / 2});
+  for (std::size_t t = 0; t < number.size(); ++t) {
+    const auto at = static_cast<std::size_t>(number[t]);
+    CHECK_EQUAL(trees.costs[at].units(), static_cast<std::int64_t>(2 * t));
+    CHECK_EQUAL(trees.feature[static_cast<std::size_t>(trees.offsets[at])],
+                static_cast<std::int32_t>(2 * t));
+  }
 }
 
 TEST(random_choices_are_equally_likely) {
