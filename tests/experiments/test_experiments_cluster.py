@@ -37,7 +37,9 @@ class Cluster:
         local = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard")
         # The scheduler does not find us, and need not.
         self.scheduler = self._start("dask_scheduler", "", *local)
-        wait_until(lambda: self._file.exists() or self.scheduler.poll() is not None)
+        # It is there before it is written.
+        written = lambda: self._file.exists() and self._file.read_text().endswith("}")  # noqa: E731
+        wait_until(lambda: written() or self.scheduler.poll() is not None)
         self.address = json.loads(self._file.read_text())["address"]
         self.workers = [self.start_worker() for _ in range(workers)]
         self.client = stack.enter_context(Client(scheduler_file=str(self._file), timeout=HANGS))
