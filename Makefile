@@ -11,7 +11,7 @@
 #                a test that skips fails
 #   make test-sanitized  the Python tests of the core, under sanitizers (test-all)
 #   make mutants change each comparison and constant of the proofs once: a test must notice, or
-#                tests/mutants/kept.toml say why not (test-all tries some of them)
+#                tests/mutants/kept.toml say why not
 #   make lint    ruff, mypy, clang-format       make format   apply them
 #   make fuzz    random problems until one fails (Ctrl-C stops)
 #   make fuzz-inputs  model files, tables and calls of the core that reach new code, MINUTES=10 for each;
@@ -62,7 +62,6 @@ test-all: test-core test-threads $(VENV)/.built $(VENV)/.test $(VENV)/.cluster
 	MAPTREE_CASES=5 $(BIN)/python -m pytest -m "(long or cases) and not system" -n auto --dist worksteal
 	$(MAKE) test-sanitized
 	$(MAKE) fuzz-inputs ARGS="-runs=2000 -seed=1 -max_total_time=20"
-	$(MAKE) mutants ARGS="--only core/model --sample 100"
 	$(MAKE) test-system
 
 test-system: $(VENV)/.built $(VENV)/.test $(VENV)/.system

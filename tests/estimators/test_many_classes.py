@@ -167,7 +167,8 @@ def test_an_initial_tree_that_is_too_improbable_is_refused():
     chains = {"n_samples": 1, "burn_in": 0, "n_chains": 1, "initial_tree": tree, "encoder": None}
     with pytest.raises(ValueError, match="so improbable under this prior"):
         MCMCTreeClassifier(beta=1e5, **chains).fit(X, y)
-    assert MCMCTreeClassifier(beta=1.0, **chains).fit(X, y).tree_.n_leaves == 8192
+    # One step later at most one leaf is gone.
+    assert MCMCTreeClassifier(beta=1.0, **chains).fit(X, y).tree_.n_leaves >= 8191
 
 
 def test_many_classes_are_predicted_in_parts(monkeypatch):

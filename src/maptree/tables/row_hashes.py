@@ -24,8 +24,8 @@ Hashes = NDArray[np.uint64]
 # Rows and texts hashed at a time: few enough for the cache, and for a look at the clock in between.
 _BLOCK = 1 << 12
 # Columns of a 0/1 matrix that are hashed at a time, and how many such parts keep their terms.
-_COLUMNS = 512
-_MOST_KEPT = 8
+_COLUMNS = 64
+_MOST_KEPT = 64
 _MASK = (1 << 64) - 1
 # What the terms of texts, times, missing values and labels begin with; numbers are their own bits.
 _TEXT, _TIME, _MISSING, _LABEL = (np.uint64(k * 0x9E3779B97F4A7C15 & _MASK) for k in (1, 2, 3, 5))
