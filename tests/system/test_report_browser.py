@@ -174,6 +174,7 @@ def test_typing_by_hand(model, open_report):
     assert number.input_value() == ""
 
 
+@pytest.mark.filterwarnings("ignore::maptree.IdentifierWarning")
 def test_missing_where_none_was_is_pointed_out(open_report):
     X = pd.DataFrame({"age": np.arange(40.0)})
     model = MAPTreeClassifier().fit(X, np.arange(40) > 20)
@@ -414,6 +415,7 @@ def test_zoom_and_drag(open_report):
     assert fitted["width"] <= box["width"] + 1
 
 
+@pytest.mark.filterwarnings("ignore::maptree.IdentifierWarning")
 def test_pointing_shows_counts_and_the_rule(open_report):
     X = pd.DataFrame({"age": np.r_[np.arange(40.0), [np.nan] * 5]})
     model = MAPTreeClassifier().fit(X, np.r_[np.arange(40) > 20, [True] * 5])
