@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from sklearn.utils.validation import column_or_1d
 
 from maptree.tables.objects import find_missing
 
@@ -245,6 +244,9 @@ def _as_column(y: Any, n_rows: int) -> NDArray[Any]:
             f"y should be a 1d array, got an array of shape {labels.shape} instead: "
             "pass one label per row; several outputs are not supported."
         )
+    # Here, so that the command line can refuse a target before scikit-learn is imported.
+    from sklearn.utils.validation import column_or_1d
+
     column: NDArray[Any] = column_or_1d(labels, warn=True)
     _refuse_length(len(column), n_rows)
     return _plain(column) if column.dtype.kind == "O" else column
