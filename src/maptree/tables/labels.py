@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
 from maptree.tables.objects import find_missing
 
@@ -220,7 +219,7 @@ def _as_column(y: Any, n_rows: int) -> NDArray[Any]:
             "The classifier requires y to be passed, but the target y is None: "
             "pass one label per row."
         )
-    if issparse(y):
+    if hasattr(y, "tocsr"):  # without scipy, which takes long to import
         raise TypeError("y is a sparse matrix: pass the labels as an array, y.toarray().ravel().")
     try:
         labels: NDArray[Any] = np.asarray(y)
