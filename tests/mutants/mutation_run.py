@@ -79,7 +79,8 @@ def make_copy() -> Made:
     source = WORK / "source"
     mutated = {path.relative_to(ROOT) for path in files(ROOT / "core")}
     wanted = {Path("CMakeLists.txt")}
-    for folder in ("core", "fuzz", "cmake", "tests/core", "tests/traces"):
+    wanted |= {p.relative_to(ROOT) for p in (ROOT / "fuzz").glob("*.[ch]pp")}
+    for folder in ("core", "cmake", "tests/core", "tests/traces"):
         wanted |= {p.relative_to(ROOT) for p in (ROOT / folder).rglob("*") if p.is_file()}
     for pattern in WITHOUT:
         wanted -= {p.relative_to(ROOT) for p in (ROOT / "tests/core").glob(pattern)}
