@@ -101,3 +101,28 @@ TEST(the_lone_leaf_costs_the_same_without_tables) {
     }
   }
 }
+
+TEST(the_lone_leaf_costs_the_nearest_unit_of_few_rows) {
+  // One factor after the other, in more digits than Stirling's series is taken in.
+  const auto log_rising = [](long double from, long n) {
+    long double sum = 0;
+    for (long t = 0; t < n; ++t) sum += std::log(from + static_cast<long double>(t));
+    return sum;
+  };
+  for (const long n : {1L, 5L, 63L, 64L, 65L, 66L, 70L, 100L, 300L}) {
+    for (const double rho : {maptree::min_rho, 0.1, 1.0, 2.5, 1e4}) {
+      fuzz::Problem problem;
+      problem.model.x = {{0}, {1}};
+      problem.model.y = {0, 1};
+      problem.model.weight = {n, 2};
+      problem.model.rho = {rho, 3};
+      const long double sum = static_cast<long double>(rho) + 3;
+      const long double right =
+          -std::log1p(-0.95L) - log_rising(rho, n) - log_rising(3, 2) + log_rising(sum, n + 2);
+      CHECK(is_nearest(
+          maptree::lone_leaf_cost({0.95, 0.5, problem.model.rho}, fuzz::make_dataset(problem))
+              .units(),
+          right));
+    }
+  }
+}
