@@ -1,5 +1,9 @@
 // Pair kernels: every one gives the integers of the scalar bounds.
 #include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <sstream>
 #include <stdexcept>
 
 #include "check.hpp"
@@ -285,4 +289,24 @@ TEST(kernels_that_cannot_run_are_refused) {
     else
       CHECK_THROWS(std::invalid_argument, maptree::pair_kernel(kernel));
   }
+}
+
+// As the system tells it: a kernel that is thought to be missing would not be tried by any test.
+TEST(kernels_are_available_where_the_processor_has_what_they_need) {
+#if MAPTREE_X86_KERNELS
+  std::ifstream info("/proc/cpuinfo");
+  std::string line;
+  while (std::getline(info, line) && line.rfind("flags", 0) != 0) {
+  }
+  if (line.rfind("flags", 0) != 0) return;
+  std::istringstream words(line);
+  const std::set<std::string> flags(std::istream_iterator<std::string>(words), {});
+  const auto has = [&](std::initializer_list<const char*> wanted) {
+    return std::all_of(wanted.begin(), wanted.end(),
+                       [&](const char* flag) { return flags.contains(flag); });
+  };
+  CHECK_EQUAL(maptree::kernel_available(Kernel::avx2), has({"avx2"}));
+  CHECK_EQUAL(maptree::kernel_available(Kernel::avx512),
+              has({"avx2", "avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512_vpopcntdq"}));
+#endif
 }
