@@ -8,6 +8,7 @@
 #include "check.hpp"
 #include "problem.hpp"
 #include "sample/smc.hpp"
+#include "turned_clock.hpp"
 #include "workbench.hpp"
 
 using fuzz::Problem;
@@ -144,6 +145,37 @@ TEST(keys_are_sums_modulo_the_prime) {
   }
 }
 
+TEST(keys_are_reduced_where_every_carry_meets) {
+  // 2^191 + 2^127 - 1: all that is carried out of the lower half goes through the upper one.
+  const RowKey p{ones >> 1, ones};
+  const std::vector<RowKey> multipliers = {p, p, p, {1, 0}};
+  RowSet rows(4);
+  for (const std::size_t slot : {63u, 127u, 128u, 192u}) rows.insert(slot);
+  CHECK(RowKeys(multipliers, 4)(rows) == slow_key(multipliers, rows));
+
+  std::vector<RowKey> numbers;  // at the ends of both halves
+  for (const std::uint64_t high : {std::uint64_t{0}, std::uint64_t{1}, (ones >> 1) - 1, ones >> 1})
+    for (const std::uint64_t low : {std::uint64_t{0}, std::uint64_t{1}, ones - 1, ones})
+      if (!(RowKey{high, low} == p)) numbers.push_back({high, low});
+  for (const RowKey& a : numbers)
+    for (const RowKey& b : numbers) CHECK(maptree::key_of_rest(sum(a, b), a) == b);
+}
+
+TEST(drawing_keys_can_be_stopped) {
+  const auto draw = [](std::int64_t late_from) {
+    const TurnedClock clock(late_from);
+    maptree::Control control(clock.limits());
+    maptree::Watch watch(control);
+    RowKeys keys;
+    const bool ended = keys.draw(Digest{7}, 100, watch);
+    CHECK_EQUAL(ended, clock.n_readings() <= late_from);
+    return clock.n_readings();
+  };
+  const std::int64_t all = draw(TurnedClock::never);
+  CHECK(all >= 25);  // four multipliers at a time
+  for (std::int64_t late_from = 0; late_from <= all; ++late_from) draw(late_from);
+}
+
 TEST(keys_come_from_all_of_the_table) {
   Random random(3);
   const Problem problem = table(random);
@@ -211,6 +243,26 @@ TEST(a_collision_is_an_error_among_particles) {
     CHECK_THROWS(maptree::KeyCollision, maptree::sample_smc(data, fuzz::make_prior(problem),
                                                             options, {.threads = threads}));
   }
+}
+
+// Two distinct rows of class 0 get the key of one row of weight 2: their class counts agree, and
+// add up with those of the other rows, but one set can be split and the other can not.
+TEST(a_collision_among_particles_is_found_where_class_counts_agree) {
+  Problem problem;
+  problem.model.x = {{1, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 1, 1}, {0, 0, 0}};
+  problem.model.y = {0, 0, 0, 0, 1};
+  problem.model.weight = {1, 1, 1, 1, 1};
+  Dataset data = fuzz::make_dataset(problem, {.rows = true, .columns = false});
+  std::vector<RowKey> multipliers;
+  for (std::size_t w = 0; w < data.n_words(); ++w) multipliers.push_back({0, 1000 + w});
+  for (const maptree::Segment& segment : data.segments())
+    if (segment.pattern[0].k == 0)
+      multipliers[segment.first_word].low = segment.n_rows == 1 ? 3 : 1;
+  data.use_keys(RowKeys(multipliers, data.n_words()));
+  maptree::SmcOptions options;
+  options.n_particles = 100;
+  CHECK_THROWS(maptree::KeyCollision,
+               maptree::sample_smc(data, fuzz::make_prior(problem), options, {}));
 }
 
 TEST(sums_tell_class_counts_apart) {
