@@ -1,4 +1,4 @@
-"""Mutation testing of what a certificate rests on: `core/model`, `core/scan` and `core/prove`.
+"""Mutation testing of what a certificate rests on: `core/model`, `core/scan`, `core/prove`, keys.
 
     python tests/mutants/mutation_run.py [--sample N] [--only REGEX] [--jobs N] [--again]
 
@@ -31,9 +31,16 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 WORK = ROOT / "build" / "mutants"
 BUILT = WORK / "build" / "core_test"
+# What subproblems are recognised by.
+KEYS = {
+    Path("core/data") / f"{name}.{kind}"
+    for name in ("blake2b", "keyed_hash", "row_keys")
+    for kind in ("cpp", "hpp")
+}
 # Tests that say nothing of certificates.
 WITHOUT = (
-    "data/*.cpp",
+    "data/[!kr]*.cpp",
+    "data/route.cpp",
     "improve/*.cpp",
     "sample/[!t]*.cpp",
     "search/memory.cpp",
@@ -77,9 +84,10 @@ def write(path: Path, text: str) -> None:
 def make_copy() -> Made:
     made = Made()
     source = WORK / "source"
-    mutated = {path.relative_to(ROOT) for path in files(ROOT / "core")}
+    mutated = {path.relative_to(ROOT) for path in files(ROOT / "core")} | KEYS
     wanted = {Path("CMakeLists.txt")}
-    for folder in ("core", "fuzz", "cmake", "tests/core", "tests/traces"):
+    wanted |= {p.relative_to(ROOT) for p in (ROOT / "fuzz").glob("*.[ch]pp")}
+    for folder in ("core", "cmake", "tests/core", "tests/traces"):
         wanted |= {p.relative_to(ROOT) for p in (ROOT / folder).rglob("*") if p.is_file()}
     for pattern in WITHOUT:
         wanted -= {p.relative_to(ROOT) for p in (ROOT / "tests/core").glob(pattern)}
