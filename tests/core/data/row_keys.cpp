@@ -153,12 +153,46 @@ TEST(keys_are_reduced_where_every_carry_meets) {
   for (const std::size_t slot : {63u, 127u, 128u, 192u}) rows.insert(slot);
   CHECK(RowKeys(multipliers, 4)(rows) == slow_key(multipliers, rows));
 
+  // 2^128 - 2^64 of the upper halves, and a little more of the lower ones.
+  std::vector<RowKey> large(8, RowKey{std::uint64_t{1} << 62, ones});
+  large[3].high -= 2;
+  RowSet tops(8);
+  for (std::size_t w = 0; w < 8; ++w) tops.insert(64 * w + 63);
+  CHECK(RowKeys(large, 8)(tops) == slow_key(large, tops));
+
   std::vector<RowKey> numbers;  // at the ends of both halves
   for (const std::uint64_t high : {std::uint64_t{0}, std::uint64_t{1}, (ones >> 1) - 1, ones >> 1})
     for (const std::uint64_t low : {std::uint64_t{0}, std::uint64_t{1}, ones - 1, ones})
       if (!(RowKey{high, low} == p)) numbers.push_back({high, low});
   for (const RowKey& a : numbers)
     for (const RowKey& b : numbers) CHECK(maptree::key_of_rest(sum(a, b), a) == b);
+}
+
+TEST(multipliers_are_drawn_one_after_the_other) {
+  Random random(6);
+  for (const std::size_t n_words : {1u, 3u, 4u, 5u, 50u}) {
+    const Digest table{random.next(), random.next(), random.next()};
+    std::vector<RowKey> multipliers;
+    for (std::uint64_t counter = 0; multipliers.size() < n_words; ++counter) {
+      Blake2b hash;
+      for (const std::uint64_t word : table) hash.add(word);
+      hash.add(counter);
+      const Digest words = hash.finish();
+      for (std::size_t i = 0; i < 4; ++i) {
+        const std::uint64_t high = words[2 * i] % (std::uint64_t{1} << 63);
+        multipliers.push_back({high, words[2 * i + 1]});
+      }
+    }
+    RowKeys keys;
+    maptree::Watch never;
+    CHECK(keys.draw(table, n_words, never));
+    CHECK_EQUAL(keys.bytes(), 16 * n_words);
+    for (std::size_t slot = 0; slot < 64 * n_words; slot += 21) {
+      RowSet row(n_words);
+      row.insert(slot);
+      CHECK(keys(row) == slow_key(multipliers, row));
+    }
+  }
 }
 
 TEST(drawing_keys_can_be_stopped) {
