@@ -179,3 +179,106 @@ TEST(all_that_is_not_in_others_hands_is_done) {
   }
   CHECK(n_busy > 100 && n_left > 10);
 }
+
+// The second works wherever the first lets go of the lock and reads the clock: within expansions,
+// and while children are measured.
+TEST(two_provers_in_turns_find_the_optimum) {
+  Random random(94);
+  int n_turns = 0, n_solved = 0;
+  std::int64_t collections = 0;
+  for (int round = 0; round < 60; ++round) {
+    Table table(random, random.one_of({Proof::Pace::evenly, Proof::Pace::by_splits}));
+    if (round % 2 == 0) table.desk.store.set_limit(random.between<std::size_t>(6'000, 30'000));
+    maptree::Expander expander(table.bench.data, table.bench.posterior, table.bench.bounds,
+                               table.bench.options);
+    maptree::Prover other(table.bench.data, table.bench.posterior, expander, table.desk);
+    table.desk.max_expansions = 3000;
+    maptree::Limits limits = TurnedClock().limits();
+    limits.poll_seconds = 0;
+    maptree::Control control(limits);
+    const std::int64_t work = random.one_of({1L, 3000L, 100'000L, 1'000'000L});
+    const double often = random.one_of({0.01, 0.1, 0.5});
+    Cost lower, upper = Cost::infinity();
+    const auto check = [&] {
+      CHECK(table.root().lower >= lower && table.root().upper <= upper);
+      CHECK(table.root().lower <= table.root().upper);
+      lower = table.root().lower;
+      upper = table.root().upper;
+    };
+    control.set_poll([&](double) {
+      if (table.lock.owns_lock() || table.proof.root == NodeId::none || !random.chance(often))
+        return false;
+      auto lock = std::unique_lock(table.desk.mutex);
+      other.advance(lock, table.proof, Cost::infinity(), work, never);
+      check();
+      ++n_turns;
+      return false;
+    });
+    maptree::Watch watch(control);
+    for (int step = 0; step < 1000; ++step) {
+      table.prover.advance(table.lock, table.proof, Cost::infinity(), 200'000, watch);
+      if (table.proof.root == NodeId::none) break;
+      check();
+      if (table.root().solved() || table.desk.out_of_memory || table.desk.out_of_expansions) break;
+    }
+    collections += table.desk.collections;
+    if (table.proof.root == NodeId::none || !table.root().solved()) continue;
+    ++n_solved;
+    maptree::Tree tree;
+    table.prover.read_tree(table.proof, tree);
+    maptree::Desk desk;
+    maptree::Prover alone(table.bench.data, table.bench.posterior, table.bench.expander, desk);
+    Proof proof(table.bench.data, table.bench.posterior, table.bench.options, maptree::no_limit);
+    auto lock = std::unique_lock(desk.mutex);
+    alone.advance(lock, proof, Cost::infinity(), INT64_MAX / 2, never);
+    CHECK_EQUAL(table.root().upper.units(), desk.store[proof.root].upper.units());
+    CHECK_EQUAL(table.bench.cost(tree).units(), table.root().upper.units());
+  }
+  CHECK(n_turns > 1000 && n_solved > 30 && collections > 50);
+}
+
+TEST(a_prover_returns_where_the_desk_breaks) {
+  Random random(95);
+  for (std::int64_t nth = 1; nth < 400; nth += 3) {
+    Table table(random, Proof::Pace::by_splits);
+    maptree::Limits limits = TurnedClock().limits();
+    limits.poll_seconds = 0;
+    maptree::Control control(limits);
+    std::int64_t n = 0, expansions = 0;
+    std::size_t n_made = 0;
+    control.set_poll([&](double) {
+      if (table.lock.owns_lock() || ++n != nth) return false;
+      const std::unique_lock others(table.desk.mutex);
+      table.desk.broken = true;
+      n_made = table.desk.store.n_made();
+      expansions = table.desk.expansions;
+      return false;
+    });
+    maptree::Watch watch(control);
+    table.prover.advance(table.lock, table.proof, Cost::infinity(), INT64_MAX / 2, watch);
+    CHECK(table.desk.broken || table.root().solved());
+    if (!table.desk.broken) break;
+    CHECK_EQUAL(table.desk.store.n_made(), n_made);
+    CHECK(table.desk.expansions <= expansions);
+  }
+}
+
+TEST(a_prover_returns_where_there_is_no_room) {
+  Random random(96);
+  int n_refused = 0, n_solved = 0;
+  for (std::size_t bytes = 2'000; bytes < 30'000; bytes += 250) {
+    Table table(random, Proof::Pace::evenly);
+    table.desk.store.set_limit(bytes);
+    table.desk.max_expansions = 500;
+    table.prover.advance(table.lock, table.proof, Cost::infinity(), INT64_MAX / 2, never);
+    if (table.desk.out_of_memory) ++n_refused;
+    if (table.proof.root == NodeId::none) {
+      CHECK(table.desk.out_of_memory);
+      continue;
+    }
+    CHECK(table.desk.out_of_memory || table.desk.out_of_expansions || table.root().solved());
+    CHECK(table.desk.store.bytes() <= bytes);
+    if (table.root().solved()) ++n_solved;
+  }
+  CHECK(n_refused > 10 && n_solved > 10);
+}
