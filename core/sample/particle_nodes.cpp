@@ -54,8 +54,13 @@ std::size_t ParticleNodes::fewest_room() const {
 ParticleNodes::Id ParticleNodes::intern(const RowSet& rows, Node node) {
   const Id next{static_cast<std::uint32_t>(nodes_.size())};
   const auto [found, is_new] = by_rows_.try_emplace(data_.key(rows), next);
-  if (!is_new) return found->second;
   node.divisible = data_.count(rows, side_counts_) > 1;
+  if (!is_new) {  // what is known of the key's rows must be true of these
+    const Id old = found->second;
+    if (at(old).divisible != node.divisible || !std::ranges::equal(counts(old), side_counts_))
+      throw KeyCollision();
+    return old;
+  }
   node.likelihood = posterior_.leaf(side_counts_);
   nodes_.push_back(std::move(node));
   counts_.insert(counts_.end(), side_counts_.begin(), side_counts_.end());
@@ -123,9 +128,6 @@ ParticleNodes::Children ParticleNodes::children(Id id, std::uint32_t column, Wat
     node.side = static_cast<std::uint8_t>(side);
     child[side] = intern(other_, std::move(node));
   }
-  // What was known of these rows must be true of them.
-  for (std::size_t k = 0; k < n_classes_; ++k)
-    if (counts(child[0])[k] + counts(child[1])[k] != counts(id)[k]) throw KeyCollision();
   return children_.emplace(key, Children{child[0], child[1]}).first->second;
 }
 

@@ -78,6 +78,8 @@ class ParticleNodes {
   [[nodiscard]] const Node& at(Id id) const { return nodes_[static_cast<std::size_t>(id)]; }
   // rows_ becomes the rows of the node.
   bool find_rows(Id id, Watch& watch);
+  // The node of these rows, old or new. Throws KeyCollision where the old one has other class
+  // counts.
   Id intern(const RowSet& rows, Node node);
   [[nodiscard]] std::size_t fewest_room() const;
 

@@ -13,6 +13,13 @@ namespace every_tree {
 
 using Features = std::vector<int>;  // in preorder, -1 at leaves: enough to tell trees apart
 
+// With children, which follow from the preorder.
+[[nodiscard]] inline maptree::Tree tree_of(const Features& feature) {
+  maptree::Forest forest;
+  forest.add(std::vector<std::int32_t>(feature.begin(), feature.end()), {}, maptree::Cost());
+  return forest.tree(0);
+}
+
 struct Entry {
   Features feature;
   double cost = 0;

@@ -27,8 +27,9 @@ class Certificate:
     floating-point equality. It rests on one assumption: no two sets of rows that the search meets
     share a 127-bit key. Keys are drawn from a cryptographic hash of the whole table, so nobody can
     choose rows by their keys; the probability that any two sets share one is at most
-    (number of subproblems)**2 / 2**127. Where a set is recognised by its key its class counts
-    are compared, and a difference is an error.
+    (number of subproblems)**2 / 2**127. Where a set is recognised by its key, its weight and a
+    32-bit digest of its class counts and its number of distinct rows are compared, and a
+    difference is an error.
 
     Attributes
     ----------

@@ -35,6 +35,37 @@ TEST(a_store_finds_what_it_was_given) {
   CHECK_EQUAL(store.n_made(), made.size());
 }
 
+TEST(nodes_of_the_same_rows_are_found_at_every_depth_but_under_one_limit) {
+  // Limits that fall into one bucket of a small table, and others.
+  for (const std::uint32_t limit : {3u, 15u, 31u, 63u, no_limit}) {
+    Store store;
+    std::map<std::uint32_t, int> n_visits;  // by depth
+    for (const std::uint64_t rows : {7u, 7u + 16, 8u})
+      for (const std::uint32_t other : {2u, 3u, 15u, 31u, 63u, no_limit})
+        for (std::uint32_t depth = 0; depth < 3; ++depth)
+          store.intern(key_of(rows, depth, other), Cost(10), Cost(20), {1});
+    store.for_each_depth(key_of(7, 0, limit), [&](const StoreNode& node) {
+      CHECK(node.key.rows == key_of(7).rows);
+      CHECK_EQUAL(node.key.limit, limit);
+      ++n_visits[node.key.depth];
+    });
+    CHECK(n_visits == (std::map<std::uint32_t, int>{{0, 1}, {1, 1}, {2, 1}}));
+  }
+}
+
+TEST(weights_are_kept_whole_and_compared) {
+  Store store;
+  std::uint64_t n = 0;
+  for (const std::uint32_t weight : {1u, 2u, 3u, 1u << 25, (1u << 29) - 1}) {
+    const NodeId id = store.intern(key_of(++n), Cost(0), Cost(100), {weight, 5});
+    CHECK_EQUAL(store[id].weight, weight);
+    CHECK(store.intern(key_of(n), Cost(0), Cost(100), {weight, 5}) == id);
+    CHECK_THROWS(maptree::KeyCollision,
+                 store.intern(key_of(n), Cost(0), Cost(100), {weight - 1, 5}));
+    CHECK_THROWS(maptree::KeyCollision, store.intern(key_of(n), Cost(0), Cost(100), {weight, 4}));
+  }
+}
+
 TEST(an_old_node_takes_the_better_bound) {
   Store store;
   const NodeId id = store.intern(key_of(1), Cost(10), Cost(20), {1});
