@@ -180,6 +180,8 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _warn_of_columns(self, schema: Schema) -> None:
         """Warn about columns without tests or in doubt. To be called directly by ``fit``."""
+        if schema.binary:
+            return
         warn_of_identifiers(schema.columns, stacklevel=4)
         warn_of_text(schema.columns, stacklevel=4)
         if schema.n_unread > 0:
