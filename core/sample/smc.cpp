@@ -62,6 +62,8 @@ SmcSamples sample_smc(const Dataset& data, const Prior& prior, const SmcOptions&
   std::vector<IslandSamples> islands(n_islands);
   share_out(sampling, n_islands, [&](std::size_t i, Watch& at) {
     if (sampling.full()) return false;
+    sampling.control().owe(owed_for_particle * options.n_particles);
+    if (at.check()) return false;
     Island island(data, posterior, options, i);
     island.run(sampling, at);
     islands[i] = island.samples(sampling);
