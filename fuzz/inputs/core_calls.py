@@ -240,7 +240,7 @@ def _limits_of_sampler(choose: Choices) -> Any:
 
 
 def _check_samples(samples: Any, dataset: Any) -> None:
-    assert samples.status in ("complete", "time_limit", "interrupted")
+    assert samples.status in ("complete", "time_limit", "memory_limit", "interrupted")
     n_trees = len(samples.log_posterior)
     assert len(samples.offsets) == n_trees + 1
     assert samples.sample.size == 0 or samples.sample.max() < n_trees
