@@ -199,6 +199,9 @@ McmcSamples sample_mcmc(const Dataset& data, const Prior& prior, const McmcOptio
   TreeArrays first;
   start.write(first.feature, first.counts);
   Cost best = Cost::infinity();
+  std::size_t n_nodes = first.feature.size();
+  for (const Chain& chain : chains) n_nodes += chain.n_nodes();
+  if (n_chains > 1) out.forest.reserve(n_nodes, first.counts.size() / first.feature.size());
   for (Chain& chain : chains) chain.write(out, first, start.cost(), best);
   sampling.write(out);
   check_cost(out, data, posterior);

@@ -76,6 +76,9 @@ SmcSamples sample_smc(const Dataset& data, const Prior& prior, const SmcOptions&
 
   SmcSamples out;
   Cost best = Cost::infinity();
+  std::size_t n_nodes = 0;
+  for (const IslandSamples& island : islands) n_nodes += island.forest.n_nodes();
+  if (n_islands > 1) out.forest.reserve(n_nodes, data.class_totals().size());
   for (IslandSamples& island : islands) {
     const std::vector<std::int32_t> number = out.forest.add(std::move(island.forest));
     island.forest = {};
