@@ -87,6 +87,7 @@ def find_tree(
         seconds=seconds,
         peak_bytes=max(dataset.peak_bytes, result.peak_bytes) + problem.n_bytes,
     )
+    result.counts.setflags(write=False)
     return Outcome(
         Tree(result.feature, result.left, result.right, result.counts),
         certificate,
