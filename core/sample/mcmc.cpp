@@ -31,6 +31,7 @@ class Chain {
     if (sampling_.full()) return false;
     if (!tree_) {
       if (watch.poll(static_cast<std::int64_t>(start.bytes() / 8))) return true;
+      sampling_.control().owe(static_cast<std::int64_t>(start.bytes() / 16));  // to give it back
       tree_ = start;
       best_cost_ = tree_->cost();
       tree_->write(best_.feature, best_.counts);
@@ -38,6 +39,8 @@ class Chain {
     }
     const std::int64_t end = std::min(done() + turn, n_iterations_);
     const std::int64_t begin = done();
+    const std::size_t n_samples = samples_.size(), n_trees = kept_.size(),
+                      n_nodes = kept_.n_nodes();
     while (done() < end && !sampling_.full()) {
       if (!iterate(watch)) break;
       if (tree_->cost() >= best_cost_) continue;
@@ -47,6 +50,11 @@ class Chain {
     }
     sampling_.add_steps(done() - begin);
     hold();
+    sampling_.control().owe(
+        owed_for_iteration * (done() - begin) +
+        owed_for_sample * static_cast<std::int64_t>(samples_.size() - n_samples) +
+        owed_for_tree * static_cast<std::int64_t>(kept_.size() - n_trees) +
+        owed_for_nodes(kept_.n_nodes() - n_nodes, best_.counts.size() / best_.feature.size()));
     return done() < n_iterations_;
   }
 
@@ -191,6 +199,9 @@ McmcSamples sample_mcmc(const Dataset& data, const Prior& prior, const McmcOptio
   TreeArrays first;
   start.write(first.feature, first.counts);
   Cost best = Cost::infinity();
+  std::size_t n_nodes = first.feature.size();
+  for (const Chain& chain : chains) n_nodes += chain.n_nodes();
+  if (n_chains > 1) out.forest.reserve(n_nodes, first.counts.size() / first.feature.size());
   for (Chain& chain : chains) chain.write(out, first, start.cost(), best);
   sampling.write(out);
   check_cost(out, data, posterior);

@@ -276,7 +276,7 @@ class McmcSamples(Samples):
 class SmcSamples(Samples):
     @property
     def log_weights(self) -> NDArray[np.float64]:
-        """(islands, particles); -inf where an island was not begun"""
+        """(islands that were begun, particles)"""
     @property
     def log_evidence(self) -> NDArray[np.float64]:
         """(islands,): log of the sum of an island's weights; NaN where it was not begun"""

@@ -14,8 +14,11 @@ from maptree import (
     SMCTreeClassifier,
     TargetWarning,
     Tree,
+    _core,
+    load_model,
 )
 from maptree.tables.labels import read_labels, target_fault
+from maptree.words.certificate import certificate_sentences
 
 QUICK: dict[str, dict[str, Any]] = {
     "MAPTreeClassifier": {"max_expansions": 2},
@@ -182,3 +185,67 @@ def test_many_classes_are_predicted_in_parts(monkeypatch):
     monkeypatch.setattr(sampled, "_ENTRIES", 5 * len(model.trees_.counts))
     assert abs(model.predict_proba(X) - whole).max() < 1e-15
     assert (model.predict(X) == labels).all()
+
+
+class Ended:
+    """A result of the core that ended as told."""
+
+    def __init__(self, result: Any, **changes: Any) -> None:
+        self._result, self._changes = result, changes
+
+    def __getattr__(self, name: str) -> Any:
+        return self._changes[name] if name in self._changes else getattr(self._result, name)
+
+
+@pytest.fixture
+def ends(monkeypatch):
+    """Let the core say that memory ended its work; the trees have the class counts of many."""
+
+    def end(name: str, n_nodes: int | None = None) -> None:
+        real = getattr(_core, name)
+
+        def call(*given: Any, **named: Any) -> Any:
+            result = real(*given, **named)
+            changes: dict[str, Any] = {"status": "memory_limit"}
+            if n_nodes is not None:
+                changes["feature"] = np.resize(result.feature, n_nodes)
+            return Ended(result, **changes)
+
+        monkeypatch.setattr(_core, name, call)
+
+    return end
+
+
+def test_a_search_that_many_classes_end_says_so(ends):
+    ends("search")
+    y = np.arange(60) % 3
+    with pytest.warns(TargetWarning, match="The 3 classes ended the fit early.*Merge classes"):
+        model = MAPTreeClassifier(max_expansions=2).fit(table(60), y)
+    assert model.certificate_.status == "class_limit"
+    said = " ".join(certificate_sentences(model.fitted_))
+    assert "stopped by the number of classes" in said
+    for text in (said, str(model.certificate_)):
+        assert "larger trees would take more than 128 MiB: merge classes." in text
+    limited = MAPTreeClassifier(max_expansions=2, memory_limit="1GB").fit(table(60), y)
+    assert limited.certificate_.status == "memory_limit"
+    assert "merge classes" not in str(limited.certificate_)
+
+
+def test_a_model_that_many_classes_ended_is_saved(ends, tmp_path):
+    ends("search")
+    with pytest.warns(TargetWarning):
+        model = MAPTreeClassifier(max_expansions=2).fit(table(60), np.arange(60) % 3)
+    model.save(tmp_path / "model.json")
+    assert load_model(tmp_path / "model.json").certificate_ == model.certificate_
+
+
+@pytest.mark.parametrize("kind", [MCMCTreeClassifier, SMCTreeClassifier])
+def test_samples_that_many_classes_ended_say_so(kind, ends):
+    name = "sample_mcmc" if kind is MCMCTreeClassifier else "sample_smc"
+    model = kind(**QUICK[kind.__name__])
+    ends(name)
+    assert model.fit(table(60), np.arange(60) % 3).status_ == "memory_limit"  # of the chains
+    ends(name, n_nodes=2**24)
+    with pytest.warns(TargetWarning, match="The 3 classes ended the fit early"):
+        model.fit(table(60), np.arange(60) % 3)
+    assert model.status_ == "class_limit"

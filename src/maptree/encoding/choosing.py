@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from maptree.encoding.answering import add_column, prepare
 from maptree.encoding.thresholds import ChosenThresholds, choose_thresholds
-from maptree.schema.columns import Column, EncoderParameters
+from maptree.schema.columns import BinaryColumns, Column, EncoderParameters
 from maptree.tables.binary import is_binary
 from maptree.tables.clock import is_zone
 from maptree.tables.deadline import OutOfTimeError, until
 from maptree.tables.labels import Codes
 from maptree.tables.row_hashes import RowHashes
-from maptree.tables.table import Table
+from maptree.tables.table import Matrix, Table
 from maptree.tables.values import Category, Values
 from maptree.tables.writing import Reading, read_text
 from maptree.words.values import category_text
@@ -148,11 +148,10 @@ def column_name(table: Table, column: int) -> str:
 # Columns of a 0/1 table
 
 
-def binary_schema(table: Table) -> tuple[Column, ...]:
-    """Return the columns of an all-0/1 table."""
-    return tuple(
-        binary_column(column_name(table, j), table.read(j)) for j in range(table.n_columns)
-    )
+def binary_schema(table: Matrix) -> BinaryColumns:
+    """Return the columns of an all-0/1 matrix."""
+    dtype = table.values.dtype
+    return BinaryColumns(table.n_columns, table.names, str(dtype), flags=dtype.kind == "b")
 
 
 def binary_column(name: str, values: Values) -> Column:

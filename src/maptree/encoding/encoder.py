@@ -127,9 +127,9 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
            [0, 1, 0]], dtype=uint8)
     """
 
-    schema_: tuple[Column, ...]
     passthrough_: bool
     n_features_in_: int
+    _columns: Sequence[Column]
 
     def __init__(
         self,
@@ -144,6 +144,11 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.decimal = decimal
 
     @property
+    def schema_(self) -> tuple[Column, ...]:
+        """The columns with their tests."""
+        return tuple(self._columns)
+
+    @property
     def test_columns_(self) -> NDArray[np.int32]:
         """The column that each test uses."""
         return np.array(self.schema().column_of_test, dtype=np.int32)
@@ -154,7 +159,7 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.array(
             [
                 _as_float(test.value) if column.kind == "number" else np.nan
-                for column in self.schema_
+                for column in self._columns
                 for test in column.tests
             ],
             dtype=np.float64,
@@ -163,7 +168,7 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def n_columns_read_(self) -> int:
         """Number of columns read before a time limit; later columns have no tests."""
-        return sum(column.kind != "unread" for column in self.schema_)
+        return sum(column.kind != "unread" for column in self._columns)
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Choose the tests.
@@ -181,8 +186,8 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         table = read_table(scratch, X, reset=True)
         codes = None if y is None else read_labels(y, table.n_rows)[1]
         self.fit_table(table, codes, read_weights(sample_weight, table.n_rows))
-        warn_of_identifiers(self.schema_)
-        warn_of_text(self.schema_)
+        warn_of_identifiers(self._columns)
+        warn_of_text(self._columns)
         return self
 
     def fit_table(
@@ -213,7 +218,7 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         parameters = self._parameters()
         packed = table.pack() if isinstance(table, Matrix) else None
-        if packed is not None:
+        if isinstance(table, Matrix) and packed is not None:
             self._keep(table, binary_schema(table), passthrough=True)
             if hashes is not None:
                 add_binary_table(hashes, table)
@@ -236,9 +241,9 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self.decimal,
         )
 
-    def _keep(self, table: Table, schema: tuple[Column, ...], passthrough: bool) -> None:
+    def _keep(self, table: Table, columns: Sequence[Column], passthrough: bool) -> None:
         """Set the fitted attributes, all in one step: an interrupt finds the old or the new."""
-        kept = vars(self) | {"schema_": schema, "passthrough_": passthrough}
+        kept = vars(self) | {"_columns": columns, "passthrough_": passthrough}
         kept["n_features_in_"] = table.n_columns
         kept.pop("feature_names_in_", None)
         if table.names is not None:
@@ -251,7 +256,7 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         answers = self._answers(X)
         encoded = np.empty((answers.n_rows, len(self.test_columns_)), dtype=np.uint8)
         first = 0
-        for j, column in enumerate(self.schema_):
+        for j, column in enumerate(self._columns):
             if not column.tests:
                 continue
             prepared = answers.column(j)
@@ -277,7 +282,7 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if packed is None:
                 packed = pack_columns(table.n_rows, list(binary_columns(table)))
             return packed.take()
-        columns = [answers.column(j).pack() for j, c in enumerate(self.schema_) if c.tests]
+        columns = [answers.column(j).pack() for j, c in enumerate(self._columns) if c.tests]
         return pack_columns(table.n_rows, columns).take()
 
     def _answers(self, X: Any) -> Answers:
@@ -286,13 +291,13 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def schema(self) -> Schema:
         """Return the columns and tests as one value."""
         named = hasattr(self, "feature_names_in_")
-        return Schema(self.schema_, named, self.passthrough_, self._parameters())
+        return Schema(self._columns, named, self.passthrough_, self._parameters())
 
     @classmethod
     def of_schema(cls, schema: Schema) -> Self:
         """Return a fitted encoder with these columns and tests."""
         encoder = cls() if schema.encoder is None else cls(**asdict(schema.encoder))
-        encoder.schema_ = schema.columns
+        encoder._columns = schema.columns
         encoder.passthrough_ = schema.binary
         encoder.n_features_in_ = len(schema.columns)
         if schema.named:
@@ -324,7 +329,7 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         It is text, which a notebook shows as a table.
         """
         check_is_fitted(self)
-        return report(self.schema_)
+        return report(self._columns)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fitted encoder as JSON values; ``from_dict`` reads them back exactly.

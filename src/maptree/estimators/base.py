@@ -37,7 +37,7 @@ class InterruptedWarning(UserWarning):
 
 
 class TargetWarning(UserWarning):
-    """The labels look like measurements or identifiers; they were fitted as classes."""
+    """The labels look like measurements or identifiers, or are too many; they were fitted."""
 
 
 class TimeLimitWarning(UserWarning):
@@ -180,6 +180,8 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _warn_of_columns(self, schema: Schema) -> None:
         """Warn about columns without tests or in doubt. To be called directly by ``fit``."""
+        if schema.binary:
+            return
         warn_of_identifiers(schema.columns, stacklevel=4)
         warn_of_text(schema.columns, stacklevel=4)
         if schema.n_unread > 0:
@@ -188,6 +190,17 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"{schema.n_unread:,} of {len(schema.columns):,} columns got no tests. "
                 "Raise time_limit, or pass fewer columns.",
                 TimeLimitWarning,
+                stacklevel=3,
+            )
+
+    def _warn_of_class_counts(self, status: str) -> None:
+        """Warn where the number of classes ended a fit. To be called directly by ``fit``."""
+        if status == "class_limit":
+            warnings.warn(
+                f"The {len(self.classes_):,} classes ended the fit early: every node of a tree "
+                "holds a count of each, and they would take too much memory. What was found until "
+                "then was kept. Merge classes, or choose another target.",
+                TargetWarning,
                 stacklevel=3,
             )
 

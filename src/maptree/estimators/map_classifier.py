@@ -192,6 +192,7 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
             interrupted = interrupt.arrived()  # perhaps only after the search
         self._warn_of_columns(reading.schema)
         certificate = self.certificate_
+        self._warn_of_class_counts(certificate.status)
         ended = certificate.status == "interrupted" and not outcome.stopped_by_callback
         if interrupted or ended:
             warnings.warn(

@@ -102,9 +102,10 @@ class MCMCTreeClassifier(SampledTreeClassifier[_core.McmcSamples]):
         For the moves "grow", "prune", "change" and "swap": proposed, accepted, rate. A change to
         the same test counts as accepted.
     status_ : str
-        ``complete``, ``time_limit``, ``memory_limit`` or ``interrupted``. The second to last: the
-        trees take 256 MiB, which happens with thousands of classes, whose counts every node has;
-        the samples drawn before that are kept.
+        ``complete``, ``time_limit``, ``memory_limit``, ``class_limit`` or ``interrupted``. Chains
+        and trees may take 256 MiB. ``class_limit``: most of that are the class counts of the trees;
+        merge classes. ``memory_limit``: the chains take it; pass fewer of them. The samples drawn
+        before that are kept.
     feature_importances_ : float64 array (n_features_in_,)
         The expected number of splits on each column, scaled to sum to 1; all zero if every tree
         is a single leaf.

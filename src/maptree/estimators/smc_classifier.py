@@ -94,7 +94,8 @@ class SMCTreeClassifier(SampledTreeClassifier[_core.SmcSamples]):
     resamplings_ : int64 array (n_islands,)
         How often each island resampled its particles.
     status_ : str
-        ``complete``, ``time_limit``, ``memory_limit`` (see ``MCMCTreeClassifier``) or
+        ``complete``, ``time_limit``, ``class_limit`` (see ``MCMCTreeClassifier``),
+        ``memory_limit`` (the class counts of the particles; pass fewer, or merge classes) or
         ``interrupted``.
     feature_importances_ : float64 array (n_features_in_,)
         The expected number of splits on each column, scaled to sum to 1; all zero if every tree

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
-from typing import Literal
+from operator import eq
+from typing import Literal, overload
+
+import numpy as np
+from numpy.typing import NDArray
 
 from maptree.tables.values import Category
 from maptree.tables.writing import TextOptions, Writing
@@ -14,6 +18,7 @@ from maptree.tables.written_numbers import NumberWriting
 
 Threshold = int | float | Decimal
 Asks = Literal["at most", "equals", "missing"]
+Names = Sequence[str] | NDArray[np.object_]
 
 KINDS = (
     "number",
@@ -118,6 +123,48 @@ class Column:
         return self.categories[: test.value + 1]
 
 
+class BinaryColumns(Sequence[Column]):
+    """The columns of an all-0/1 table, each made when it is looked at.
+
+    They differ only in their names, and there may be 100,000 of them, of which a tree tests ten.
+
+    >>> columns = BinaryColumns(2, None, "uint8")
+    >>> len(columns), columns[1].name, columns == tuple(columns)
+    (2, 'x1', True)
+    """
+
+    def __init__(self, size: int, names: Names | None, dtype: str, flags: bool = False) -> None:
+        self._size = size
+        self._names = names
+        self._dtype = dtype
+        self._categories: tuple[Category, ...] = (False, True) if flags else (0, 1)
+        self._made: dict[int, Column] = {}
+
+    def __len__(self) -> int:
+        return self._size
+
+    @overload
+    def __getitem__(self, index: int) -> Column: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Column, ...]: ...
+    def __getitem__(self, index: int | slice) -> Column | tuple[Column, ...]:
+        if isinstance(index, slice):
+            return tuple(self[j] for j in range(*index.indices(self._size)))
+        j = range(self._size)[index]
+        if j not in self._made:
+            name = f"x{j}" if self._names is None else str(self._names[j])
+            self._made[j] = Column(name, "boolean", self._dtype, categories=self._categories)
+        return self._made[j]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, (tuple, BinaryColumns)):
+            return NotImplemented
+        return len(self) == len(other) and all(map(eq, self, other))
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+
 @dataclass(frozen=True)
 class EncoderParameters:
     """How many tests an encoder makes of a column, at most, and how it reads text."""
@@ -139,7 +186,7 @@ class Schema:
 
     Attributes
     ----------
-    columns : tuple of Column
+    columns : sequence of Column
         One for every column of the table, in order.
     named : bool
         Whether the table had names. Tables without names are matched by position.
@@ -150,7 +197,7 @@ class Schema:
         without one.
     """
 
-    columns: tuple[Column, ...]
+    columns: Sequence[Column]
     named: bool = True
     binary: bool = False
     encoder: EncoderParameters | None = EncoderParameters()
@@ -161,24 +208,27 @@ class Schema:
         return self.encoder is not None
 
     @classmethod
-    def of_matrix(cls, n_columns: int, names: Iterable[str] | None = None) -> Schema:
+    def of_matrix(cls, n_columns: int, names: Names | None = None) -> Schema:
         """Return the schema of a 0/1 matrix that is used without an encoder: one test per column.
 
         >>> [column.name for column in Schema.of_matrix(2).columns]
         ['x0', 'x1']
         """
-        given = [f"x{j}" for j in range(n_columns)] if names is None else names
-        columns = (Column(str(name), "boolean", "", categories=(0, 1)) for name in given)
-        return cls(tuple(columns), names is not None, binary=True, encoder=None)
+        columns = BinaryColumns(n_columns, names, dtype="")
+        return cls(columns, names is not None, binary=True, encoder=None)
 
     @cached_property
     def tests(self) -> tuple[Test, ...]:
         """All tests, column by column. A tree refers to tests by their position here."""
+        if isinstance(self.columns, BinaryColumns):
+            return self.columns[0].tests * len(self.columns)
         return tuple(test for column in self.columns for test in column.tests)
 
     @cached_property
     def column_of_test(self) -> tuple[int, ...]:
         """The position of the column that each test uses."""
+        if isinstance(self.columns, BinaryColumns):
+            return tuple(range(len(self.columns)))
         return tuple(j for j, column in enumerate(self.columns) for _ in column.tests)
 
     @property
@@ -189,7 +239,7 @@ class Schema:
     @property
     def n_unread(self) -> int:
         """Number of columns that a time limit left without tests."""
-        return sum(column.kind == "unread" for column in self.columns)
+        return 0 if self.binary else sum(column.kind == "unread" for column in self.columns)
 
     def with_decimal(self, decimal: str) -> Schema:
         """Return the same schema for text with another decimal mark."""

@@ -11,6 +11,7 @@ from html import escape
 STOPPED_BY = {
     "time_limit": "the time limit",
     "memory_limit": "the memory limit",
+    "class_limit": "the number of classes",
     "expansion_limit": "the limit on expansions",
     "interrupted": "an interruption",
 }
@@ -35,7 +36,8 @@ class Certificate:
     ----------
     status : str
         Why the search ended: ``optimal``, ``time_limit``, ``memory_limit``, ``expansion_limit``
-        or ``interrupted``.
+        or ``interrupted``; ``class_limit`` if no memory limit was set, but larger trees would take
+        more than 128 MiB, because every node holds a count of each class.
     optimal : bool
         True if no tree is more probable than this one.
     log_posterior : float
@@ -81,7 +83,9 @@ class Certificate:
         if self.optimal:
             lines = [f"Log posterior {self.log_posterior:.4f}: proved, no tree is more probable."]
         else:
-            stopped = f"Stopped by {STOPPED_BY[self.status]}."
+            stopped = " ".join(
+                filter(None, (f"Stopped by {STOPPED_BY[self.status]}.", self.advice))
+            )
             lines = [self.bounds, f"{stopped} {self.proved_to_depth}".rstrip()]
         return "\n".join([*lines, self.work])
 
@@ -97,6 +101,16 @@ class Certificate:
         return (
             f"Log posterior {self.log_posterior:.4f}; no tree exceeds "
             f"{self.log_posterior_bound:.4f} (gap {gap_text(self.gap, 4)} nats)."
+        )
+
+    @property
+    def advice(self) -> str:
+        """What to do where no limit of the user's stopped the search; empty otherwise."""
+        if self.status != "class_limit":
+            return ""
+        return (
+            "Every node of a tree holds a count of each class, and larger trees would take more "
+            "than 128 MiB: merge classes."
         )
 
     @property

@@ -34,6 +34,8 @@ def certificate_sentences(fitted: FittedTree) -> list[str]:
             f"{_times(certificate.gap)}.",
             certificate.bounds,
         ]
+        if certificate.advice:
+            statements.append(certificate.advice)
         if certificate.proved_to_depth:
             statements.append(f"Proved: {_lower_first(certificate.proved_to_depth)}")
     if fitted.schema.n_unread:
