@@ -8,6 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from command import QUICK, call, people, widest, write_text
@@ -46,6 +48,14 @@ def test_fit_says_what_it_found(here, capsys):
     assert kinds == ["identifier", "number", "category", "date", "boolean", "constant"]
     assert model.callback is None
     assert model.max_expansions == 30
+
+
+def test_nan_among_the_labels_of_a_parquet_file_is_missing(here, capsys):
+    frame = pd.DataFrame({"x": range(40), "y": [1.0, 2.0, np.nan, 2.0] * 10})
+    pq.write_table(pa.Table.from_pandas(frame, from_pandas=False), "nan.parquet")
+    told = call(capsys, "fit", "nan.parquet", "-t", "y", *QUICK)
+    assert "Target y: 1 10, 2 20.\n10 rows without a target were left out." in told.out
+    assert load_model("nan.model.json").training_.rows == 30
 
 
 def test_why_there_is_one_leaf_only(here, capsys):

@@ -24,18 +24,12 @@ from maptree.cli.descriptions import (
     scores_text,
 )
 from maptree.cli.files import Source
-from maptree.cli.mistakes import (
-    UNUSABLE,
-    USAGE,
-    Refusal,
-    interrupted_code,
-    refuse_unknown,
-    split_names,
-)
+from maptree.cli.mistakes import UNUSABLE, Refusal, interrupted_code
 from maptree.cli.screen import Panel, complain, emit, heading, say
-from maptree.cli.settings import Plan, refuse_number_of_rho, refuse_place
+from maptree.cli.settings import Plan
 from maptree.cli.streams import OutputLost, written
-from maptree.cli.target import Target, read_target
+from maptree.cli.target import Target
+from maptree.cli.training_table import TrainingTable
 from maptree.engine.interrupts import Noted
 from maptree.files.controls import shown
 from maptree.model_file import StoredModel
@@ -48,11 +42,9 @@ from maptree.words.tree_text import indented
 Rows = NDArray[np.intp]
 
 
-def run_fit(plan: Plan, read: Callable[[], Source]) -> int:
-    """Read, fit, save, score and report; return the exit code."""
-    refuse_place(plan.model_path)
-    source = read()
-    target, table, set_aside = _prepare(plan, source)
+def run_fit(plan: Plan, given: TrainingTable) -> int:
+    """Fit, save, score and report; return the exit code."""
+    source, target, table, set_aside = given.source, given.target, given.table, given.set_aside
     fit_on = np.arange(len(target.labels), dtype=np.intp)
     test_on: Rows | None = None
     held = plan.holding_out
@@ -130,41 +122,6 @@ def _save(model: StoredModel, path: str, earlier: Saved | None = None) -> Saved:
         return Saved(None, f"{fault} It was not saved.")
 
 
-def _prepare(plan: Plan, source: Source) -> tuple[Target, pa.Table, list[tuple[str, str]]]:
-    """Return labels, columns to fit on, and columns that were left out with the reason."""
-    names = source.columns
-    refuse_unknown([plan.target], names, source.name)
-    drop = split_names(plan.drop, names)
-    refuse_unknown(drop, names, source.name)
-    if plan.target in drop:
-        fault = f"--drop {plan.target} is the target"
-        raise Refusal(f"{fault}: drop other columns, or name another target.", USAGE)
-    target = read_target(source, plan.target, plan.positive)
-    refuse_number_of_rho(plan.parameters["rho"], len(target.counts()))
-    set_aside = [(name, "dropped") for name in drop]
-    kept = [name for name in names if name != plan.target and name not in drop]
-    table = source.typed(kept)
-    for name in kept:
-        if name.startswith("column_") and _counts_rows(table.column(name)):
-            set_aside.append((name, "no name in the header, and it only numbers the rows"))
-            table = table.drop_columns([name])
-    if table.num_columns == 0:
-        raise Refusal(
-            f"{source.name} has no columns other than the target and those left out: leave out "
-            "fewer."
-        )
-    if len(target.rows) < table.num_rows:
-        table = table.take(target.rows)
-    return target, table, set_aside
-
-
-def _counts_rows(column: Any) -> bool:
-    if not pa.types.is_integer(column.type) or column.null_count or len(column) < 2:
-        return False
-    steps = np.diff(column.to_numpy())
-    return bool((steps == 1).all())
-
-
 def _fit(plan: Plan, table: pa.Table, target: Target, rows: Rows, title: str) -> StoredModel:
     # Imported only after everything else was checked: scikit-learn is slow to import.
     from maptree.estimators.map_classifier import MAPTreeClassifier
@@ -229,8 +186,6 @@ def _leaves(fitted: FittedTree, X: pa.Table) -> NDArray[np.intp]:
 
 def _split(labels: NDArray[Any], fraction: float, seed: int) -> tuple[Rows, Rows]:
     """Return the rows to fit on and the rows to hold out, with the same share of each class."""
-    from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
-
     held_out = round(len(labels) * fraction)
     _, counts = np.unique(labels, return_counts=True)
     if not 1 <= held_out < len(labels):
@@ -238,6 +193,8 @@ def _split(labels: NDArray[Any], fraction: float, seed: int) -> tuple[Rows, Rows
             f"--test-fraction {fraction:g} of {len(labels):,} rows leaves none to fit on or none "
             "to test on: pass another fraction, or --cv."
         )
+    from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
+
     even = counts.min() >= 2 and min(held_out, len(labels) - held_out) >= len(counts)
     kind = StratifiedShuffleSplit if even else ShuffleSplit
     splitter = kind(n_splits=1, test_size=held_out, random_state=seed)
@@ -277,7 +234,7 @@ def _cross_validate(
 
 def _say_what_was_read(source: Source, target: Target) -> None:
     say(f"{source.name}: {source.table.num_rows:,} rows, {len(source.columns):,} columns.")
-    shares = ", ".join(f"{shown(label)} {count:,}" for label, count in target.counts().items())
+    shares = ", ".join(f"{shown(label)} {count:,}" for label, count in target.counts.items())
     say(f"Target {shown(target.name)}: {shares}.", indent="  ")
     if target.n_unlabelled:
         say(f"{target.n_unlabelled:,} rows without a target were left out.")

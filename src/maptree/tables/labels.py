@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maptree.tables.objects import find_missing
-
 # Class numbers: one byte each if that is enough, because with 100 columns of 0 and 1, four bytes
 # would be a third of the packed table.
 Codes = NDArray[np.uint8] | NDArray[np.int32]
@@ -276,6 +274,8 @@ def _plain(labels: NDArray[np.object_]) -> NDArray[Any]:
         row = next(i for i, label in enumerate(labels) if type(label) is kind)
         first_row.setdefault(_family(labels[row]), row)
     if first_row.keys() - {"str", "bool"}:  # testing every label takes long
+        from maptree.tables.objects import find_missing
+
         missing = find_missing(labels.tolist())
         if missing.any():
             row = int(np.argmax(missing))
