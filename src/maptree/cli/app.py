@@ -190,7 +190,8 @@ def _run(arguments: Sequence[str]) -> int:
     except OutputLost:
         raise
     except (_Interrupted, KeyboardInterrupt, typer.Abort):
-        message = f"Interrupted.{what_was_written()}"
+        none = " No model was written." if "fit" in arguments[:1] else ""
+        message = f"Interrupted.{what_was_written() or none}"
         return complain(message, mistakes.interrupted_code(), as_json)
     except Refusal as refused:
         return complain(str(refused), refused.code, as_json)
