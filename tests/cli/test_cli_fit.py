@@ -51,8 +51,8 @@ def test_fit_says_what_it_found(here, capsys):
 
 
 def test_nan_among_the_labels_of_a_parquet_file_is_missing(here, capsys):
-    frame = pd.DataFrame({"x": range(40), "y": [1.0, 2.0, np.nan, 2.0] * 10})
-    pq.write_table(pa.Table.from_pandas(frame, from_pandas=False), "nan.parquet")
+    labels = pa.array([1.0, 2.0, np.nan, 2.0] * 10)  # NaN, not null
+    pq.write_table(pa.table({"x": range(40), "y": labels}), "nan.parquet")
     told = call(capsys, "fit", "nan.parquet", "-t", "y", *QUICK)
     assert "Target y: 1 10, 2 20.\n10 rows without a target were left out." in told.out
     assert load_model("nan.model.json").training_.rows == 30
