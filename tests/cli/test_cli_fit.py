@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import re
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -56,6 +58,38 @@ def test_nan_among_the_labels_of_a_parquet_file_is_missing(here, capsys):
     told = call(capsys, "fit", "nan.parquet", "-t", "y", *QUICK)
     assert "Target y: 1 10, 2 20.\n10 rows without a target were left out." in told.out
     assert load_model("nan.model.json").training_.rows == 30
+
+
+def test_a_large_tree_is_cut_on_a_terminal_only(here, capsys, monkeypatch):
+    monkeypatch.setattr("maptree.cli.fitting._MOST_LINES", 3)
+    a, b = np.arange(120) % 2, np.arange(120) // 2 % 2
+    write_text(pd.DataFrame({"a": a, "b": b, "y": a ^ b}), here / "xor.csv")
+    arguments = ("fit", "xor.csv", "-t", "y", *QUICK)
+    whole = call(capsys, *arguments).out
+    assert "Shown to depth" not in whole
+    with monkeypatch.context() as terminal:
+        terminal.setenv("NO_COLOR", "1")
+        terminal.setattr(sys.stdout, "isatty", lambda: True)
+        cut = call(capsys, *arguments).out
+    tree = re.search(r"\nThe tree\n(.*?)\n\d+ leaves, depth", cut, re.S)[1].splitlines()
+    below = [int(n) for n in re.findall(r": (\d+) leaves below, n = \d+", "\n".join(tree))]
+    assert (len(tree), below) == (2, [2, 2])
+    assert "Shown to depth 1. All of it: maptree show xor.model.json\n" in cut
+    assert load_model("xor.model.json").export_text() in whole
+    assert load_model("xor.model.json").export_text() in call(capsys, "show", "xor.model.json").out
+
+
+def test_fit_says_which_thresholds_were_thinned(here, capsys):
+    frame = pd.DataFrame({"few": [1.5, 2.5] * 100, "many": np.arange(200) % 97 / 8})
+    write_text(frame.assign(more=frame.many**2, y=np.arange(200) % 2), here / "t.csv")
+    told = call(capsys, "fit", "t.csv", "-t", "y", *QUICK)
+    line = "many, more: at most 16 thresholds each, by quantile, of up to 96"
+    assert f"\nNotes on columns\n  {line}\n" in told.out
+    assert json.loads(call(capsys, "fit", "t.csv", "-t", "y", *QUICK, "--json").out)["notes"] == [
+        line
+    ]
+    told = call(capsys, "fit", "t.csv", "-t", "y", *QUICK, "--drop", "more")
+    assert "  many: 16 thresholds, by quantile, of 96\n" in told.out
 
 
 def test_why_there_is_one_leaf_only(here, capsys):

@@ -14,7 +14,7 @@ from maptree.trees.fitted import FittedTree
 from maptree.trees.scores import Scores
 from maptree.trees.training import HeldOutScores
 from maptree.words.certificate import certificate_sentences
-from maptree.words.column_report import report, row_numbers, text_in_doubt, text_read
+from maptree.words.column_report import report, row_numbers, text_in_doubt, text_read, thinned
 from maptree.words.numbers import probability_text, probability_texts
 from maptree.words.tree_text import rules
 
@@ -104,6 +104,19 @@ def pointed_out(fitted: FittedTree) -> list[tuple[str, str]]:
             *row_numbers(column),
         )
     ]
+
+
+def thinned_columns(fitted: FittedTree) -> list[str]:
+    """Return a line about the columns that have more thresholds than tests, if there are any."""
+    found = {c.name: numbers for c in fitted.schema.columns if (numbers := thinned(c))}
+    if not found:
+        return []
+    names = [shown(name) for name in found]
+    named = ", ".join(names) if len(names) <= _ALIKE else f"{len(names):,} columns"
+    most = max(n for n, _ in found.values())
+    of = max(n for _, n in found.values())
+    at_most = f"{most:,} thresholds" if len(names) == 1 else f"at most {most:,} thresholds each"
+    return [f"{named}: {at_most}, by quantile, of {'' if len(names) == 1 else 'up to '}{of:,}"]
 
 
 def _as_options(column: Column, note: str) -> str:

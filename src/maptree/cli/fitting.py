@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import math
+import sys
 import tempfile
 import warnings
 from collections.abc import Callable
@@ -22,6 +24,7 @@ from maptree.cli.descriptions import (
     reasons,
     scores_document,
     scores_text,
+    thinned_columns,
 )
 from maptree.cli.files import Source
 from maptree.cli.mistakes import UNUSABLE, Refusal, interrupted_code
@@ -37,9 +40,11 @@ from maptree.model_file.writing import write_model
 from maptree.trees.fitted import FittedTree
 from maptree.trees.scores import Scores, score
 from maptree.words.certificate import size_sentence
-from maptree.words.tree_text import indented
+from maptree.words.tree_text import indented, shown_depth
 
 Rows = NDArray[np.intp]
+
+_MOST_LINES = 64  # of a tree on a terminal
 
 
 def run_fit(plan: Plan, given: TrainingTable) -> int:
@@ -63,7 +68,7 @@ def run_fit(plan: Plan, given: TrainingTable) -> int:
         saved = _save(model, plan.model_path)
         interrupted = interrupt.arrived() or was_interrupted(model.fitted)
     if not plan.as_json:
-        _say_model(model.fitted, set_aside)
+        _say_model(model.fitted, set_aside, saved)
     scores, method = None, ""
     if not interrupted and (test_on is not None or held.cv is not None):
         if not plan.as_json:
@@ -240,20 +245,25 @@ def _say_what_was_read(source: Source, target: Target) -> None:
         say(f"{target.n_unlabelled:,} rows without a target were left out.")
 
 
-def _say_model(fitted: FittedTree, set_aside: list[tuple[str, str]]) -> None:
+def _say_model(fitted: FittedTree, set_aside: list[tuple[str, str]], saved: Saved) -> None:
     without = [*set_aside, *left_out(fitted)]
     if without:
         heading("Columns left out")
         for line in reasons(without):
             say(f"  {line}", indent="    ")
-    notes = pointed_out(fitted)
+    notes = [*reasons(pointed_out(fitted)), *thinned_columns(fitted)]
     if notes:
         heading("Notes on columns")
-        for line in reasons(notes):
+        for line in notes:
             say(f"  {line}", indent="    ")
     heading("The tree")
-    say(indented(fitted), indent="    ")
+    # A terminal keeps few lines in sight; a pipe or a file takes all of them.
+    whole = saved.place is None or not sys.stdout.isatty()
+    depth = math.inf if whole else shown_depth(fitted.tree, _MOST_LINES)
+    say(indented(fitted, depth), indent="    ")
     say(size_sentence(fitted))
+    if depth < math.inf:
+        say(f"Shown to depth {depth}. All of it: maptree show {saved.place}")
     heading("Certificate")
     say(certificate_text(fitted))
 
@@ -293,7 +303,10 @@ def _document(
         "rows_without_target": target.n_unlabelled,
         "left_out": [{"name": n, "reason": why} for n, why in [*set_aside, *left_out(fitted)]],
         "held_out": held_out,
-        "notes": [f"{name}: {what}" for name, what in pointed_out(fitted)],
+        "notes": [
+            *(f"{name}: {what}" for name, what in pointed_out(fitted)),
+            *thinned_columns(fitted),
+        ],
         "model_file": plan.model_path,
         "model": model_document(fitted),
     }
