@@ -327,7 +327,8 @@ def test_nonsense_is_refused_with_its_place(good, tmp_path, path, value, message
     [
         (b"", "it is empty"),
         (b"  \n", "it is empty"),
-        (b"age,colour\n1,red\n", "not JSON, or truncated.*line 1, column 1"),
+        (b"age,colour\n1,red\n", "is not a model file: it looks like a table"),
+        (b"age is not JSON", "not JSON, or truncated.*line 1, column 1"),
         (b"\x80\x04\x95pickle", "not valid UTF-8 text"),
         (b"\xff\xfe{\x00}\x00", "not valid UTF-8 text"),
         (b"[1, 2]", "not a model"),
