@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -85,23 +86,38 @@ def _rank(numbers: list[Any]) -> tuple[list[Any], NDArray[np.intp]]:
     """
     rounded = np.array([f for piece in in_pieces(numbers) for f in map(_nearest_float, piece)])
     _, first, group = np.unique(rounded, return_index=True, return_inverse=True)
-    groups: list[list[Any]] = [[numbers[row]] for row in first.tolist()]
-    several: dict[int, set[Any]] = {}
+    leaders = [numbers[row] for row in first.tolist()]
+    several = np.zeros(len(leaders), dtype=bool)  # groups of several numbers
     start = 0
     for piece in in_pieces(numbers):
         those = group[start : start + len(piece)].tolist()
         start += len(piece)
-        for number, g in zip(piece, those, strict=True):
-            if number != groups[g][0]:
-                several.setdefault(g, {groups[g][0]}).add(number)
-    if not several:
-        return [each[0] for each in groups], group
-    for g, those_equal in several.items():
-        groups[g] = sorted(those_equal)
-    distinct = [number for each in groups for number in each]
-    position = {number: i for i, number in enumerate(distinct)}
-    ranks = [position[number] for piece in in_pieces(numbers) for number in piece]
-    return distinct, np.array(ranks, dtype=np.intp)
+        several[[g for number, g in zip(piece, those, strict=True) if number != leaders[g]]] = True
+    if not several.any():
+        return leaders, group
+    # Neither sets nor dictionaries: numbers can be chosen so that all have one hash.
+    rows = _in_order(numbers, np.flatnonzero(several[group]).tolist())
+    is_new = np.array([True, *(numbers[a] != numbers[b] for a, b in pairwise(rows))])
+    sizes = np.ones(len(leaders), dtype=np.intp)
+    sizes[several] = np.bincount(group[rows], weights=is_new, minlength=len(leaders))[several]
+    # Groups follow each other, so a number's rank counts the new numbers among the rows up to it,
+    # and the groups of one number.
+    ranks = (np.cumsum(sizes) - 1)[group]
+    ranks[rows] = np.cumsum(is_new) - 1 + np.cumsum(~several)[group[rows]]
+    distinct: list[Any] = [None] * int(sizes.sum())
+    for row, rank in zip(first.tolist(), ranks[first].tolist(), strict=True):
+        distinct[rank] = numbers[row]
+    for row in np.array(rows)[is_new].tolist():
+        distinct[ranks[row]] = numbers[row]
+    return distinct, ranks
+
+
+def _in_order(numbers: list[Any], rows: list[int]) -> list[int]:
+    """Return rows sorted by their numbers; the clock is read between the pieces."""
+    runs: list[int] = []
+    for piece in in_pieces(rows):
+        runs += sorted(piece, key=numbers.__getitem__)
+    return sorted(runs, key=numbers.__getitem__)  # merges the sorted pieces
 
 
 def _nearest_float(number: Any) -> float:

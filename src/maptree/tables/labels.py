@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from decimal import Decimal
 from numbers import Number
 from typing import Any
@@ -197,14 +198,26 @@ def numbers_among(classes: NDArray[Any], y: Any, n_rows: int) -> NDArray[np.intp
     array([ 1, -1])
     """
     labels, codes = read_labels(y, n_rows)
-    position = {label: k for k, label in enumerate(classes.tolist())}
-    numbers = np.array([position.get(label, -1) for label in labels.tolist()], dtype=np.intp)
+    numbers = np.array(_positions(labels.tolist(), classes.tolist()), dtype=np.intp)
     if (numbers < 0).all():
         raise ValueError(
             f"y has {_few(labels)}, but the tree was fitted with the labels {_few(classes)}: pass "
             "labels of the same type."
         )
     return numbers[codes]
+
+
+def _positions(labels: list[Any], classes: list[Any]) -> list[int]:
+    """Return the position of each label among the classes, which are sorted; -1 if unknown."""
+    if not isinstance(classes[0], Number) or not isinstance(labels[0], Number):
+        position = {label: k for k, label in enumerate(classes)}
+        return [position.get(label, -1) for label in labels]
+    # Without a dictionary: numbers can be chosen so that all have one hash.
+    found = [bisect_left(classes, label) for label in labels]
+    known = [
+        k < len(classes) and classes[k] == label for k, label in zip(found, labels, strict=True)
+    ]
+    return [k if there else -1 for k, there in zip(found, known, strict=True)]
 
 
 def _few(labels: NDArray[Any]) -> str:
