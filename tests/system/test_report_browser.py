@@ -529,6 +529,32 @@ def test_the_first_view_can_be_read(open_report, width, levels):
     assert hidden > 0
 
 
+@pytest.mark.parametrize("width", [375, 1280])
+@pytest.mark.parametrize("n_leaves", [40, 1200])
+def test_the_number_of_folded_leaves_is_inside_the_picture(open_report, width, n_leaves):
+    page = open_report(pictured(n_leaves), width=width)
+    wide = "document.querySelector('[data-n=\"0\"] .count').style.letterSpacing = '3px'"
+    page.evaluate(wide)  # as in a wide font
+    page.get_by_role("button", name="Fold all", exact=True).click()
+    count = page.locator('[data-n="0"] .count')
+    assert count.text_content() == f"+{n_leaves:,} leaves"
+    boxes = (count.bounding_box(), page.locator(".tree").bounding_box())
+    ends = [box["x"] + box["width"] for box in boxes]
+    assert ends[0] <= ends[1]
+
+
+def test_a_tree_that_is_wider_than_its_frame_says_so(open_report):
+    model = pictured(12)
+    hint = "#sideways"
+    assert open_report(model, width=375).locator(hint).is_visible()
+    page = open_report(model, width=1280)
+    page.get_by_role("button", name="Fit").click()
+    assert not page.locator(hint).is_visible()
+    for _ in range(6):
+        page.get_by_role("button", name="Larger").click()
+    assert page.locator(hint).is_visible()
+
+
 def test_without_scripts_the_view_begins_at_the_root(browser, open_report, tmp_path):
     model = pictured(200)
     page = open_report(model, java_script_enabled=False)

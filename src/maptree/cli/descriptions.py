@@ -14,7 +14,7 @@ from maptree.trees.fitted import FittedTree
 from maptree.trees.scores import Scores
 from maptree.trees.training import HeldOutScores
 from maptree.words.certificate import certificate_sentences
-from maptree.words.column_report import report, row_numbers, text_in_doubt, text_read, thinned
+from maptree.words.column_report import report, thinned, to_check
 from maptree.words.numbers import probability_text, probability_texts
 from maptree.words.tree_text import rules
 
@@ -98,11 +98,7 @@ def pointed_out(fitted: FittedTree) -> list[tuple[str, str]]:
         (column.name, _as_options(column, part))
         for column in fitted.schema.columns
         if column.tests
-        for part in (
-            *text_read(column),
-            *(part for part in text_in_doubt(column) if part not in text_read(column)),
-            *row_numbers(column),
-        )
+        for part in to_check(column)
     ]
 
 

@@ -96,6 +96,13 @@ def text_in_doubt(column: Column) -> list[str]:
     return [part for part in parts if part.startswith(_NOT_READ) or _IN_DOUBT in part]
 
 
+def to_check(column: Column) -> list[str]:
+    """Return what the note says that may be about a mistake."""
+    read = text_read(column)
+    doubt = [part for part in text_in_doubt(column) if part not in read]
+    return [*read, *doubt, *row_numbers(column)]
+
+
 def text_read(column: Column) -> list[str]:
     """Return what the note says about text that was read as numbers, dates or times."""
     return [part for part in column.note.split("; ") if part.startswith(_READ)]
