@@ -17,7 +17,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from maptree import BinaryEncoder
-from maptree.encoding.thresholds import _rank, choose_gaps, float_thresholds
+from maptree.encoding.ranking import rank
+from maptree.encoding.thresholds import choose_gaps, float_thresholds
 from maptree.tables.labels import _positions
 from problems import examples
 
@@ -305,9 +306,9 @@ def test_ranks_of_numbers_that_no_array_holds(seed):
     pool = [rng.choice(bases) + rng.randrange(4) * rng.choice((1, SAME_HASH)) for _ in range(6)]
     pool += [Decimal(n) for n in pool[:2]] + [Decimal("0.1") + Decimal("1e-25"), math.inf]
     numbers = rng.choices(pool, k=rng.randrange(1, 20))
-    distinct, ranks = _rank(numbers)
+    distinct, ranks = rank(numbers)
     assert distinct == sorted(set(numbers))
-    assert [distinct[rank] for rank in ranks] == numbers
+    assert [distinct[k] for k in ranks] == numbers
 
 
 class Counted(int):
@@ -330,7 +331,7 @@ def test_numbers_that_all_have_one_hash_take_no_quadratic_work(use):
     assert len(set(map(hash, numbers))) == 1
     Counted.compared = 0
     if use == "rank":
-        assert _rank(numbers)[1].tolist() == list(range(500))
+        assert rank(numbers)[1].tolist() == list(range(500))
     else:
         classes = np.array(numbers, dtype=object)
         assert _positions(numbers, classes.tolist()) == list(range(500))

@@ -13,15 +13,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from maptree.encoding.ranking import rank
 from maptree.schema.columns import Column, Threshold
 from maptree.tables.clock import DAY, SECOND, zone_offset
-from maptree.tables.deadline import in_pieces
 from maptree.tables.labels import Codes
 from maptree.tables.values import Category, Values
 from maptree.words.column_report import ROW_NUMBERS
@@ -61,7 +60,7 @@ def choose_thresholds(
     data, distinct = np.ascontiguousarray(values.data), None
     if data.dtype.kind == "O":
         # No array type holds these numbers: gaps are chosen among their ranks.
-        distinct, data = _rank(data.tolist())
+        distinct, data = rank(data.tolist())
     gaps = choose_gaps(data, codes, weights, limit)
     low, high, ends = (
         _exact(side, distinct, values.per_unit) for side in (gaps.low, gaps.high, gaps.ends)
@@ -74,57 +73,6 @@ def choose_thresholds(
         return ChosenThresholds("boolean", categories=(0, 1))
     thresholds = _place(values, low, high)
     return ChosenThresholds(values.kind, thresholds, categories, _note(values, gaps, weights))
-
-
-def _rank(numbers: list[Any]) -> tuple[list[Any], NDArray[np.intp]]:
-    """Return the distinct numbers in order, and the position of each number among them.
-
-    They are sorted as floats, which is many times as fast, and exactly where these are equal.
-
-    >>> _rank([10**30, 2, 10**30 + 1, 2])
-    ([2, 1000000000000000000000000000000, 1000000000000000000000000000001], array([1, 0, 2, 0]))
-    """
-    rounded = np.array([f for piece in in_pieces(numbers) for f in map(_nearest_float, piece)])
-    _, first, group = np.unique(rounded, return_index=True, return_inverse=True)
-    leaders = [numbers[row] for row in first.tolist()]
-    several = np.zeros(len(leaders), dtype=bool)  # groups of several numbers
-    start = 0
-    for piece in in_pieces(numbers):
-        those = group[start : start + len(piece)].tolist()
-        start += len(piece)
-        several[[g for number, g in zip(piece, those, strict=True) if number != leaders[g]]] = True
-    if not several.any():
-        return leaders, group
-    # Neither sets nor dictionaries: numbers can be chosen so that all have one hash.
-    rows = _in_order(numbers, np.flatnonzero(several[group]).tolist())
-    is_new = np.array([True, *(numbers[a] != numbers[b] for a, b in pairwise(rows))])
-    sizes = np.ones(len(leaders), dtype=np.intp)
-    sizes[several] = np.bincount(group[rows], weights=is_new, minlength=len(leaders))[several]
-    # Groups follow each other, so a number's rank counts the new numbers among the rows up to it,
-    # and the groups of one number.
-    ranks = (np.cumsum(sizes) - 1)[group]
-    ranks[rows] = np.cumsum(is_new) - 1 + np.cumsum(~several)[group[rows]]
-    distinct: list[Any] = [None] * int(sizes.sum())
-    for row, rank in zip(first.tolist(), ranks[first].tolist(), strict=True):
-        distinct[rank] = numbers[row]
-    for row in np.array(rows)[is_new].tolist():
-        distinct[ranks[row]] = numbers[row]
-    return distinct, ranks
-
-
-def _in_order(numbers: list[Any], rows: list[int]) -> list[int]:
-    """Return rows sorted by their numbers; the clock is read between the pieces."""
-    runs: list[int] = []
-    for piece in in_pieces(rows):
-        runs += sorted(piece, key=numbers.__getitem__)
-    return sorted(runs, key=numbers.__getitem__)  # merges the sorted pieces
-
-
-def _nearest_float(number: Any) -> float:
-    try:
-        return float(number)
-    except OverflowError:  # of whole numbers; a Decimal becomes infinite
-        return math.inf if number > 0 else -math.inf
 
 
 def _by_day(values: Values) -> Values:
