@@ -21,7 +21,6 @@ from maptree.files import strict_json
 from maptree.model_file.reading import parse_model
 from problems import examples
 
-
 EDITS = [
     (("version",), True, "version is True"),
     (("version",), 0, "version is 0"),
