@@ -92,6 +92,20 @@ def test_fit_says_which_thresholds_were_thinned(here, capsys):
     assert "  many: 16 thresholds, by quantile, of 96\n" in told.out
 
 
+def test_very_many_classes_are_not_all_listed(here, capsys):
+    labels = np.repeat([f"c{k:02d}" for k in range(70)], [40, *[3] * 69])
+    write_text(pd.DataFrame({"x": np.arange(len(labels)) % 2, "y": labels}), here / "many.csv")
+    told = call(capsys, "fit", "many.csv", "-t", "y", "--max-depth", "0", *QUICK)
+    said = " ".join(told.out.split())
+    assert "Target y: c00 40, c01 3, " in said
+    assert "c19 3 and 50 more classes." in said
+    assert "n = 247 (40 c00, 3 c01, " in said
+    assert ", 3 c11, and 58 other classes)" in said
+    assert "c19 3 and 50 more classes." in " ".join(
+        call(capsys, "show", "many.model.json").out.split()
+    )
+
+
 def test_why_there_is_one_leaf_only(here, capsys):
     (here / "chance.csv").write_text("x,y\n" + "1,a\n1,b\n2,a\n2,b\n" * 5)
     for options, words in (

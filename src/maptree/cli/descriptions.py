@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -24,12 +24,30 @@ _OPTIONS = {
     "set dates to dmy or mdy": "pass --dates dmy or --dates mdy",
     "drop the column": "pass --drop {name}",
 }
-_MOST = 20  # columns in a list
+_MOST = 20  # columns or classes in a list
 _WHOLE = 50  # tables of up to this many columns are shown whole
+_ALL_CLASSES = 60  # up to this many classes are all listed
 _ALIKE = 5  # more columns with the same reason are counted, not listed
 _MOST_CLASSES = 6  # in a confusion matrix
 _MOST_ZEROS = 100  # classes, up to which a confusion matrix in JSON has all its zeros
 _SHOWN = 16  # characters of a class name
+
+
+# The classes
+
+
+def classes_text(counts: Iterable[tuple[object, int]]) -> str:
+    """List the classes with their rows; of very many, those with the most rows.
+
+    >>> classes_text([("no", 1200), ("yes", 7)])
+    'no 1,200, yes 7'
+    """
+    listed = list(counts)
+    more = ""
+    if len(listed) > _ALL_CLASSES:
+        more = f" and {len(listed) - _MOST:,} more classes"
+        listed = sorted(listed, key=lambda each: -each[1])[:_MOST]
+    return ", ".join(f"{shown(label)} {n:,}" for label, n in listed) + more
 
 
 # The tree

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from maptree.cli.descriptions import (
     certificate_text,
+    classes_text,
     left_out,
     model_document,
     pointed_out,
@@ -239,7 +240,7 @@ def _cross_validate(
 
 def _say_what_was_read(source: Source, target: Target) -> None:
     say(f"{source.name}: {source.table.num_rows:,} rows, {len(source.columns):,} columns.")
-    shares = ", ".join(f"{shown(label)} {count:,}" for label, count in target.counts.items())
+    shares = classes_text(target.counts.items())
     say(f"Target {shown(target.name)}: {shares}.", indent="  ")
     if target.n_unlabelled:
         say(f"{target.n_unlabelled:,} rows without a target were left out.")

@@ -12,9 +12,12 @@ from maptree.trees.leaf_probabilities import LEVEL, credible_interval
 from maptree.trees.tree import Tree
 from maptree.words.numbers import estimate_text
 from maptree.words.tests import Answered, TestWords
+from maptree.words.values import count
 
 # With more classes than this, a leaf does not list the classes without rows.
 _FEW = 3
+# And of more classes than this, it lists those with the most rows.
+_MOST = 12
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
 
@@ -112,12 +115,13 @@ def _outcome(fitted: FittedTree, node: int) -> str:
 
 
 def _counts(fitted: FittedTree, node: int) -> str:
-    few = len(fitted.classes) <= _FEW
-    return ", ".join(
-        f"{count:,} {_name(fitted, k)}"
-        for k, count in enumerate(fitted.tree.counts[node])
-        if few or count > 0
-    )
+    counts = fitted.tree.counts[node]
+    listed = np.arange(len(counts)) if len(counts) <= _FEW else np.flatnonzero(counts)
+    more = ""
+    if len(listed) > _MOST:
+        more = f", and {count(len(listed) - _MOST, 'other class', 'other classes')}"
+        listed = listed[np.argsort(-counts[listed], kind="stable")[:_MOST]]
+    return ", ".join(f"{counts[k]:,} {_name(fitted, k)}" for k in listed.tolist()) + more
 
 
 def _name(fitted: FittedTree, k: int) -> str:
