@@ -246,8 +246,10 @@ def _as_column(y: Any, n_rows: int) -> NDArray[Any]:
         plain = _plain(objects)
         labels = plain if plain.dtype.kind == "O" and labels.dtype.kind == "f" else labels
     if labels.ndim == 0:
+        such_as = f", such as X[{y!r}] if that is a column" if isinstance(y, str) else ""
         raise ValueError(
-            f"y should be a 1d array, got the single value {y!r} instead: pass one label per row."
+            f"y should be a 1d array, got the single value {y!r} instead: pass one label per "
+            f"row{such_as}."
         )
     if labels.ndim > 2 or (labels.ndim == 2 and labels.shape[1] != 1):
         raise ValueError(
