@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import re
+import sys
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from command import QUICK, call, people, widest, write_text
@@ -46,6 +50,60 @@ def test_fit_says_what_it_found(here, capsys):
     assert kinds == ["identifier", "number", "category", "date", "boolean", "constant"]
     assert model.callback is None
     assert model.max_expansions == 30
+
+
+def test_nan_among_the_labels_of_a_parquet_file_is_missing(here, capsys):
+    labels = pa.array([1.0, 2.0, np.nan, 2.0] * 10)  # NaN, not null
+    pq.write_table(pa.table({"x": range(40), "y": labels}), "nan.parquet")
+    told = call(capsys, "fit", "nan.parquet", "-t", "y", *QUICK)
+    assert "Target y: 1 10, 2 20.\n10 rows without a target were left out." in told.out
+    assert load_model("nan.model.json").training_.rows == 30
+
+
+def test_a_large_tree_is_cut_on_a_terminal_only(here, capsys, monkeypatch):
+    monkeypatch.setattr("maptree.cli.fitting._MOST_LINES", 3)
+    a, b = np.arange(120) % 2, np.arange(120) // 2 % 2
+    write_text(pd.DataFrame({"a": a, "b": b, "y": a ^ b}), here / "xor.csv")
+    arguments = ("fit", "xor.csv", "-t", "y", *QUICK)
+    whole = call(capsys, *arguments).out
+    assert "Shown to depth" not in whole
+    with monkeypatch.context() as terminal:
+        terminal.setenv("NO_COLOR", "1")
+        terminal.setattr(sys.stdout, "isatty", lambda: True)
+        cut = call(capsys, *arguments).out
+    tree = re.search(r"\nThe tree\n(.*?)\n\d+ leaves, depth", cut, re.S)[1].splitlines()
+    below = [int(n) for n in re.findall(r": (\d+) leaves below, n = \d+", "\n".join(tree))]
+    assert (len(tree), below) == (2, [2, 2])
+    assert "Shown to depth 1. All of it: maptree show xor.model.json\n" in cut
+    assert load_model("xor.model.json").export_text() in whole
+    assert load_model("xor.model.json").export_text() in call(capsys, "show", "xor.model.json").out
+
+
+def test_fit_says_which_thresholds_were_thinned(here, capsys):
+    frame = pd.DataFrame({"few": [1.5, 2.5] * 100, "many": np.arange(200) % 97 / 8})
+    write_text(frame.assign(more=frame.many**2, y=np.arange(200) % 2), here / "t.csv")
+    told = call(capsys, "fit", "t.csv", "-t", "y", *QUICK)
+    line = "many, more: at most 16 thresholds each, by quantile, of up to 96"
+    assert f"\nNotes on columns\n  {line}\n" in told.out
+    assert json.loads(call(capsys, "fit", "t.csv", "-t", "y", *QUICK, "--json").out)["notes"] == [
+        line
+    ]
+    told = call(capsys, "fit", "t.csv", "-t", "y", *QUICK, "--drop", "more")
+    assert "  many: 16 thresholds, by quantile, of 96\n" in told.out
+
+
+def test_very_many_classes_are_not_all_listed(here, capsys):
+    labels = np.repeat([f"c{k:02d}" for k in range(70)], [40, *[3] * 69])
+    write_text(pd.DataFrame({"x": np.arange(len(labels)) % 2, "y": labels}), here / "many.csv")
+    told = call(capsys, "fit", "many.csv", "-t", "y", "--max-depth", "0", *QUICK)
+    said = " ".join(told.out.split())
+    assert "Target y: c00 40, c01 3, " in said
+    assert "c19 3 and 50 more classes." in said
+    assert "n = 247 (40 c00, 3 c01, " in said
+    assert ", 3 c11, and 58 other classes)" in said
+    assert "c19 3 and 50 more classes." in " ".join(
+        call(capsys, "show", "many.model.json").out.split()
+    )
 
 
 def test_why_there_is_one_leaf_only(here, capsys):

@@ -9,6 +9,7 @@ import pytest
 
 from command import QUICK, call, widest, write_text
 from maptree.cli.app import make_app
+from maptree.cli.mistakes import nearest
 
 # JSON
 
@@ -133,10 +134,45 @@ def test_ctrl_c_outside_of_the_search(here, capsys, monkeypatch):
 
     monkeypatch.setattr("maptree.cli.files.read_source", interrupt)
     told = call(capsys, "fit", "people.csv", "-t", "buys")
-    assert (told.code, told.out, told.err) == (130, "", "maptree: Interrupted.\n")
+    assert told.code == 130
+    assert (told.out, told.err) == ("", "maptree: Interrupted. No model was written.\n")
     told = call(capsys, "fit", "people.csv", "-t", "buys", "--json")
     assert (told.code, told.err) == (130, "")
-    assert json.loads(told.out) == {"error": {"code": 130, "message": "Interrupted."}}
+    message = "Interrupted. No model was written."
+    assert json.loads(told.out) == {"error": {"code": 130, "message": message}}
+    told = call(capsys, "score", "people.model.json", "people.csv")
+    assert "No model" not in told.err
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "expected"),
+    [
+        ("sax", ["age", "sex"], ["sex"]),
+        ("Petal.Length", ["petal_length", "petal_width"], ["petal_length"]),
+        ("species", ["spec", "spices", "price"], ["spec", "spices"]),
+        ("target", ["age", "get"], []),
+        ("ides", ["id", "side", "deals"], ["side"]),
+        ("outcome", ["income"], []),
+    ],
+)
+def test_only_similar_names_are_suggested(name, known, expected):
+    assert sorted(nearest(name, known)) == expected
+
+
+def test_files_with_the_same_extension_are_not_similar(here, capsys):
+    told = call(capsys, "fit", "tips.csv", "-t", "y")  # next to people.csv
+    assert told.err == "maptree: There is no file tips.csv.\n"
+    (here / "people.tsv").touch()
+    told = call(capsys, "fit", "peple.tsv", "-t", "y")
+    assert told.err == "maptree: There is no file peple.tsv. Did you mean people.tsv?\n"
+
+
+@pytest.mark.parametrize("command", ["show", "predict", "score", "report"])
+def test_a_table_in_place_of_the_model(command, here, capsys):
+    told = call(capsys, command, "people.csv", *["people.csv"] * (command in ("predict", "score")))
+    assert told.code == 1
+    assert "people.csv is not a model file: it looks like a table." in " ".join(told.err.split())
+    assert "Restore" not in told.err
 
 
 def test_a_fault_asks_for_a_report(here, capsys, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -97,14 +98,16 @@ HUGE = {
     "small": Decimal("1e-100000000"),
     "whole": 10**5000,
     "exact": Decimal("1." + "3" * 2000),
+    "fraction": Fraction(10**5000 + 1, 10**5000),
+    "large fraction": Fraction(10**5000 + 1, 3),
 }
 
 
 @pytest.mark.parametrize("name", HUGE)
 def test_numbers_of_too_many_digits_are_refused(name):
     value = HUGE[name]
-    X = np.array([[value], [Decimal(1)], [3], [Decimal("2.5")]] * 5, dtype=object)
-    with pytest.raises(ValueError, match=r"more than 1,000 digits in column 0.*convert"):
+    X = np.array([[None], [value], [3], [Decimal("2.5")]] * 5, dtype=object)
+    with pytest.raises(ValueError, match=r"more than 1,000 digits at row 1, column 0.*convert"):
         MAPTreeClassifier(max_expansions=2).fit(X, [0, 1, 1, 1] * 5)
 
 

@@ -222,6 +222,18 @@ def many_classes(n):
     return values_of([NUMBER], chained([0, 1, 2]), [f"class {i:03d}" for i in range(n)])
 
 
+def test_numbers_that_all_have_one_hash_are_refused():
+    """Looking up one of them would compare it with all the others."""
+    numbers = [2**200 + i * (2**61 - 1) for i in range(100)]
+    values = values_of([NUMBER], chained([0, 1]), ["no", "yes"])
+    values["classes"] = {"dtype": "|O", "values": numbers}
+    with pytest.raises(ValueError, match=r"classes.values has more than 64 numbers with the same"):
+        parse_model(values)
+    column = Column("c", "category", "object", categories=tuple(numbers))
+    with pytest.raises(ValueError, match=r"categories has more than 64 numbers with the same hash"):
+        parse_model(values_of([column], chained([0, 1]), ["no", "yes"]))
+
+
 def rows_for(model):
     frame = {}
     for column in model.fitted_.schema.columns:

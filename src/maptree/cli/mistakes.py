@@ -45,14 +45,22 @@ def split_names(given: Iterable[str] | None, known: Sequence[str]) -> list[str]:
 def nearest(name: str, known: Sequence[str]) -> list[str]:
     """Return the names most similar to one, ignoring case.
 
-    >>> nearest("Incom", ["age", "income"])
-    ['income']
+    >>> columns = ["age", "income", "dep_delay"]
+    >>> nearest("Incom", columns), nearest("delay", columns), nearest("target", columns)
+    (['income'], ['dep_delay'], [])
     """
     from difflib import get_close_matches  # needed only for mistakes
 
-    lower = {other.lower(): other for other in known}
-    found = get_close_matches(name.lower(), list(lower), n=3, cutoff=0.6)
-    return [lower[match] for match in found]
+    given, lower = name.lower(), {other.lower(): other for other in known}
+    # In names of three letters, one letter makes a larger difference.
+    close = get_close_matches(given, list(lower), n=3, cutoff=0.66 if len(given) <= 3 else 0.75)
+    part = [other for other in lower if _is_part(given, other) or _is_part(other, given)]
+    return [lower[other] for other in dict.fromkeys([*close, *part])][:3]
+
+
+def _is_part(short: str, long: str) -> bool:
+    most = len(short) >= 3 and 2 * len(short) > len(long)
+    return most and (long.startswith(short) or long.endswith(short))
 
 
 def refuse_unknown(names: Iterable[str], known: Sequence[str], where: str) -> None:
@@ -97,5 +105,13 @@ def _neighbours(file: Path) -> str:
         others = [other.name for other in file.parent.iterdir() if other.is_file()]
     except OSError:
         return f" The folder {file.parent} does not exist, either."
-    near = nearest(file.name, others)
+    # Nearly all tables have an extension in common, which makes no two of them similar.
+    stems: dict[str, list[str]] = {}
+    for other in sorted(others):
+        stems.setdefault(other.partition(".")[0], []).append(other)
+    near = []
+    for stem in nearest(file.name.partition(".")[0], list(stems)):
+        same = [other for other in stems[stem] if Path(other).suffix == file.suffix]
+        near += same or stems[stem]
+    near = near[:3]
     return f" Did you mean {' or '.join(str(file.parent / name) for name in near)}?" if near else ""

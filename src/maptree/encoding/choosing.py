@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maptree.encoding.answering import add_column, prepare
+from maptree.encoding.prepared_columns import add_column, prepare
 from maptree.encoding.thresholds import ChosenThresholds, choose_thresholds
 from maptree.schema.columns import BinaryColumns, Column, EncoderParameters
 from maptree.tables.binary import is_binary

@@ -23,6 +23,7 @@ from maptree.files.json_values import (
 )
 from maptree.files.strict_json import parse, read_bytes
 from maptree.model_file import FORMAT, PARAMETERS, VERSION, StoredModel
+from maptree.model_file.foreign_files import refuse_table
 from maptree.model_file.labels import read_labels
 from maptree.model_file.path_checks import refuse_impossible_paths
 from maptree.model_file.training import read_training
@@ -76,6 +77,7 @@ def read_model(path: str | os.PathLike[str]) -> StoredModel:
             errno.ENOENT, "There is no such model file: check the name and the folder", str(path)
         ) from None
     except ValueError as error:
+        refuse_table(path)
         message = str(error)
         if len(message) > 2 * _MESSAGE:
             message = f"{message[:_MESSAGE]} ... {message[-_MESSAGE:]}"

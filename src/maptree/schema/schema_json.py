@@ -16,7 +16,15 @@ from decimal import Decimal, InvalidOperation
 from itertools import pairwise
 from typing import Any
 
-from maptree.files.json_values import boolean, fields, items, show, text, whole
+from maptree.files.json_values import (
+    boolean,
+    fields,
+    items,
+    refuse_equal_hashes,
+    show,
+    text,
+    whole,
+)
 from maptree.schema.columns import (
     KINDS,
     THRESHOLDS,
@@ -301,4 +309,5 @@ def _read_categories(values: object, where: str) -> tuple[Category, ...]:
             categories.append(value)
         else:
             raise ValueError(f"{where}[{i}]: {show(value)} is not a text, number or boolean.")
+    refuse_equal_hashes(categories, where)
     return tuple(categories)

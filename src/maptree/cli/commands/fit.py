@@ -182,8 +182,10 @@ def fit(
         names = quick_names(data, dialect)
         if names is not None:
             refuse_unknown([target, *split_names(plan.drop, names)], names, data)
+    source = options.read_data(data, format, delimiter, encoding, missing, decimal)
+    from maptree.cli.training_table import read_training_table
+
+    given = read_training_table(plan, source)
     from maptree.cli.fitting import run_fit
 
-    return run_fit(
-        plan, lambda: options.read_data(data, format, delimiter, encoding, missing, decimal)
-    )
+    return run_fit(plan, given)
