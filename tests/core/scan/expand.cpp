@@ -240,7 +240,7 @@ TEST(expansions_hold_where_columns_are_scanned_in_parts) {
   Random random(59);
   Problem problem;
   for (int r = 0; r < 6000; ++r) {
-    problem.model.x.push_back(std::vector<int>(20));
+    problem.model.x.push_back(std::vector<int>(17));
     for (int& value : problem.model.x.back()) value = random.below(2);
     problem.model.y.push_back(r);
     problem.model.weight.push_back(1);
