@@ -44,8 +44,11 @@ pipe.
 """
 
 
-def make_app() -> typer.Typer:
-    """Return the program with every command in the package ``commands``."""
+def make_app(asked: str | None = None) -> typer.Typer:
+    """Return the program with every command in the package ``commands``.
+
+    If one of them is asked for, it is made alone: typer reads the signatures of all that there are.
+    """
     app = typer.Typer(
         name="maptree",
         cls=_Group,
@@ -58,6 +61,7 @@ def make_app() -> typer.Typer:
     )
     app.callback(help=_ABOUT)(_version)
     names = [module.name for module in pkgutil.iter_modules(commands.__path__)]
+    names = [asked] if asked in names else names
     for name in sorted(names, key=lambda name: (name not in _ORDER, *_rank(name))):
         command = getattr(import_module(f"{commands.__name__}.{name}"), name)
         app.command(name, cls=_Command)(_past_typer(command))
@@ -183,7 +187,7 @@ def _run(arguments: Sequence[str]) -> int:
     as_json = "--json" in arguments
     try:
         given = list(arguments) or ["--help"]
-        code = make_app()(given, prog_name="maptree", standalone_mode=False)
+        code = make_app(given[0])(given, prog_name="maptree", standalone_mode=False)
         if code == 130:  # typer's own, while it prints help, whatever the signal
             return mistakes.interrupted_code()
         return code if isinstance(code, int) else 0

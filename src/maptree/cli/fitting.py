@@ -304,10 +304,7 @@ def _document(
         "rows_without_target": target.n_unlabelled,
         "left_out": [{"name": n, "reason": why} for n, why in [*set_aside, *left_out(fitted)]],
         "held_out": held_out,
-        "notes": [
-            *(f"{name}: {what}" for name, what in pointed_out(fitted)),
-            *thinned_columns(fitted),
-        ],
+        "notes": [f"{name}: {what}" for name, what in pointed_out(fitted)],
         "model_file": plan.model_path,
         "model": model_document(fitted),
     }
