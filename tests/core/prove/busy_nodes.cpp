@@ -272,6 +272,7 @@ TEST(a_prover_returns_where_there_is_no_room) {
     table.desk.max_expansions = 500;
     table.prover.advance(table.lock, table.proof, Cost::infinity(), INT64_MAX / 2, never);
     if (table.desk.out_of_memory) ++n_refused;
+    CHECK(!table.desk.out_of_memory || !table.desk.out_of_expansions);  // the first one ends it
     if (table.proof.root == NodeId::none) {
       CHECK(table.desk.out_of_memory);
       continue;

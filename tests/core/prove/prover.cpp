@@ -177,40 +177,63 @@ TEST(trees_are_read_off_after_every_expansion) {
   CHECK(n_read > 1000);
 }
 
+// Where a split of two leaves is known below a node and a leaf is given a cost that differs from it
+// by a unit, the cheaper one is read off: at the root, and below it.
 TEST(the_cheaper_of_two_trees_is_read_off_to_the_unit) {
   Random random(78);
-  int n_met = 0;
-  for (int round = 0; round < 200; ++round) {
-    const Problem problem = noisy(static_cast<std::uint64_t>(round), 60, 6, 0.2);
+  int n_met[2] = {0, 0};
+  for (int round = 0; round < 1200; ++round) {
+    const Problem problem = noisy(static_cast<std::uint64_t>(round), 150, 8, 0.3);
     Bench bench(problem);
     maptree::Desk desk;
+    maptree::Store& store = desk.store;
     maptree::Prover prover(bench.data, bench.posterior, bench.expander, desk);
     maptree::Proof proof(bench.data, bench.posterior, bench.options, maptree::no_limit);
     auto lock = std::unique_lock(desk.mutex);
-    desk.max_expansions = random.between(1L, 4L);
+    desk.max_expansions = random.between(1L, 30L);
     prover.advance(lock, proof, Cost::infinity(), INT64_MAX / 2, never);
-    maptree::StoreNode& root = desk.store[proof.root];
-    maptree::SplitRecord best;
-    desk.store.for_each_split(root, [&](const maptree::SplitRecord& split) {
-      if (split.column == root.best) best = split;
-    });
-    for (int side = 0; side < 2; ++side) {
-      // A split of two leaves is known below this side, a leaf below the other one.
-      if (!best.attached() || root.below[side] == maptree::no_column ||
-          root.below[1 - side] != maptree::no_column)
-        continue;
-      if (desk.store[best.child[1 - side]].expanded) continue;
-      const Cost below = root.upper - root.base - desk.store[best.child[1 - side]].upper;
-      maptree::StoreNode& child = desk.store[best.child[side]];
-      if (child.best != maptree::no_column || child.upper <= below) continue;
-      child.upper = below + Cost(1);  // it would be a leaf
-      Tree tree;
-      prover.read_tree(proof, tree);
-      CHECK(bench.cost(tree) == root.upper);
-      ++n_met;
-    }
+    const auto best_of = [&](const maptree::StoreNode& node) {
+      maptree::SplitRecord best;
+      store.for_each_split(node, [&](const maptree::SplitRecord& split) {
+        if (split.column == node.best) best = split;
+      });
+      return best;
+    };
+    const auto try_at = [&](const maptree::StoreNode& node, int depth, const auto& place) {
+      const maptree::SplitRecord best = best_of(node);
+      for (int side = 0; side < 2; ++side) {
+        if (!best.attached() || node.below[side] == maptree::no_column ||
+            node.below[1 - side] != maptree::no_column || store[best.child[1 - side]].expanded)
+          continue;
+        const Cost below = node.upper - node.base - store[best.child[1 - side]].upper;
+        maptree::StoreNode& child = store[best.child[side]];
+        if (child.best != maptree::no_column || child.upper <= below) continue;
+        Tree tree;
+        prover.read_tree(proof, tree);
+        if (tree.feature[static_cast<std::size_t>(place(tree))] !=
+            static_cast<std::int32_t>(bench.data.original(node.best)))
+          return;  // the node is not in the tree
+        for (const std::int64_t more : {-1, 1}) {
+          child.upper = below + Cost(more);
+          tree = {};
+          prover.read_tree(proof, tree);
+          const auto at = static_cast<std::size_t>(place(tree));
+          const auto next = (side == 0 ? tree.left : tree.right)[at];
+          CHECK_EQUAL(tree.feature[static_cast<std::size_t>(next)] < 0, more < 0);
+        }
+        ++n_met[depth];
+        return;
+      }
+    };
+    const maptree::StoreNode& root = store[proof.root];
+    const maptree::SplitRecord best = best_of(root);
+    for (int side = 0; side < 2; ++side)
+      if (best.attached())
+        try_at(store[best.child[side]], 1,
+               [&](const Tree& tree) { return (side == 0 ? tree.left : tree.right)[0]; });
+    try_at(root, 0, [](const Tree&) { return 0; });
   }
-  CHECK(n_met > 5);
+  CHECK(n_met[0] > 10 && n_met[1] > 1);
 }
 
 TEST(splits_that_are_bounded_by_nothing_are_taken_up) {
