@@ -50,9 +50,7 @@ double seconds_used() {
   setenv("MAPTREE_MUTANT", "1", 1);  // ends it at the first failure (check.hpp)
   mutants::run.mutant = mutant;
   const rlimit memory{rlim_t{1} << 32, rlim_t{1} << 32}, core{0, 0};
-#if !defined(__SANITIZE_ADDRESS__)  // which takes terabytes of addresses for itself
   setrlimit(RLIMIT_AS, &memory);
-#endif
   setrlimit(RLIMIT_CORE, &core);
   for (const Planned* test : tests) {
     const std::string line = test->name + '\n';

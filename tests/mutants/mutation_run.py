@@ -1,6 +1,6 @@
 """Mutation testing of what a certificate rests on: `core/model`, `core/scan`, `core/prove`, keys.
 
-    python tests/mutants/mutation_run.py [--only REGEX] [--again] [--sample N] [--kept] [--sanitize]
+    python tests/mutants/mutation_run.py [--only REGEX] [--again] [--sample N] [--jobs N] [--kept]
 
 Each change of mutation_points.py is tried against the C++ tests that reach it, the most promising
 first, and against random problems with brute force. A mutant that no test notices must be in
@@ -30,8 +30,8 @@ from mutation_points import Point, Rewriter, files
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
-PLAIN = ROOT / "build" / "mutants"
-SANITIZED = ROOT / "build" / "mutants-sanitized"
+WORK = ROOT / "build" / "mutants"
+BUILT = WORK / "build" / "core_test"
 # What subproblems are recognised by.
 KEYS = {
     Path("core/data") / f"{name}.{kind}"
@@ -82,13 +82,9 @@ def write(path: Path, text: str) -> None:
     path.write_text(text)
 
 
-def built(work: Path) -> Path:
-    return work / "build" / "core_test"
-
-
-def make_copy(work: Path) -> Made:
+def make_copy() -> Made:
     made = Made()
-    source = work / "source"
+    source = WORK / "source"
     mutated = {path.relative_to(ROOT) for path in files(ROOT / "core")} | KEYS
     wanted = {Path("CMakeLists.txt")}
     wanted |= {p.relative_to(ROOT) for p in (ROOT / "fuzz").glob("*.[ch]pp")}
@@ -122,7 +118,7 @@ def make_copy(work: Path) -> Made:
     return made
 
 
-def build(work: Path, jobs: int) -> None:
+def build(jobs: int) -> None:
     binaries = Path(sys.executable).parent
     # Indexes are checked, as sanitizers do where no mutant is on.
     checks = "-D_GLIBCXX_ASSERTIONS -fsanitize=bounds-strict -fsanitize-undefined-trap-on-error"
@@ -130,10 +126,9 @@ def build(work: Path, jobs: int) -> None:
     flags += [f"-DCMAKE_CXX_FLAGS=-w {checks}"]
     flags += [f"-DCMAKE_MAKE_PROGRAM={binaries / 'ninja'}"]
     flags += ["-DMAPTREE_PYTHON=OFF", "-DMAPTREE_TESTS=ON"]
-    flags += [f"-DMAPTREE_SANITIZE={'ON' if work == SANITIZED else 'OFF'}"]
     commands = [
-        [binaries / "cmake", "-S", work / "source", "-B", work / "build", "-G", "Ninja", *flags],
-        [binaries / "cmake", "--build", work / "build", "--target", "core_test", "-j", str(jobs)],
+        [binaries / "cmake", "-S", WORK / "source", "-B", WORK / "build", "-G", "Ninja", *flags],
+        [binaries / "cmake", "--build", WORK / "build", "--target", "core_test", "-j", str(jobs)],
     ]
     for command in commands:
         done = subprocess.run(command, capture_output=True, text=True)
@@ -141,11 +136,11 @@ def build(work: Path, jobs: int) -> None:
             sys.exit(done.stdout + done.stderr)
 
 
-def run_alone(work: Path, name: str, reached: Path) -> float:
+def run_alone(name: str, reached: Path) -> float:
     """The seconds of the processor that a test takes with no mutant on; notes what it reaches."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     environment = os.environ | {"MAPTREE_MUTANTS_REACHED": str(reached)}
-    command = [built(work), work / "source/tests/traces", name]
+    command = [BUILT, WORK / "source/tests/traces", name]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{name} fails with no mutant on\n{done.stdout}{done.stderr}")
@@ -153,21 +148,21 @@ def run_alone(work: Path, name: str, reached: Path) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def measure_tests(work: Path) -> list[Test]:
+def measure_tests() -> list[Test]:
     """With no mutant on: all pass, and tell which points they reach."""
-    stamp = hashlib.sha256(built(work).read_bytes()).hexdigest()
-    kept = work / "tests.json"
+    stamp = hashlib.sha256(BUILT.read_bytes()).hexdigest()
+    kept = WORK / "tests.json"
     if kept.exists():
         known = json.loads(kept.read_text())
         if known["stamp"] == stamp:
             return [Test(n, s, frozenset(r)) for n, s, r in known["tests"]]
     tests = []
-    for path in sorted((work / "source/tests/core").rglob("*.cpp")):
+    for path in sorted((WORK / "source/tests/core").rglob("*.cpp")):
         for name in re.findall(r"^TEST\((\w+)\)", path.read_text(), re.MULTILINE):
             if name in WITHOUT_NAMES:
                 continue
-            place = work / "reached.txt"
-            seconds = run_alone(work, name, place)
+            place = WORK / "reached.txt"
+            seconds = run_alone(name, place)
             tests.append(Test(name, seconds, frozenset(map(int, place.read_text().split()))))
     tests.sort(key=lambda test: test.seconds)
     kept.write_text(
@@ -179,7 +174,7 @@ def measure_tests(work: Path) -> list[Test]:
 
 
 def run_mutants(
-    work: Path, points: Sequence[Point], tests: Sequence[Test], jobs: int
+    points: Sequence[Point], tests: Sequence[Test], jobs: int
 ) -> Iterator[tuple[Point, str]]:
     """Points, and for each the test that notices; "" if none does, "-" if none reaches it."""
     queue = []
@@ -194,13 +189,13 @@ def run_mutants(
     for job in range(jobs):
         # Every driver has places of its own: a test that noticed one mutant notices the next.
         share = queue[len(queue) * job // jobs : len(queue) * (job + 1) // jobs]
-        plan = work / f"plan-{job}.txt"
+        plan = WORK / f"plan-{job}.txt"
         lines = [f"{test.name} {test.seconds:.3f}" for test in tests] + [""]
         lines += [" ".join([str(point.number), *able]) for point, able in share]
         plan.write_text("\n".join(lines) + "\n")
         drivers.append(
             subprocess.Popen(
-                [built(work), work / "source/tests/traces", "mutants_as_planned"],
+                [BUILT, WORK / "source/tests/traces", "mutants_as_planned"],
                 env=os.environ | {"MAPTREE_MUTANTS_PLAN": str(plan)},
                 stdout=subprocess.PIPE,
                 text=True,
@@ -254,22 +249,18 @@ def main() -> int:
     parser.add_argument(
         "--most", type=float, default=math.inf, help="only tests of so many seconds"
     )
-    parser.add_argument(
-        "--sanitize", action="store_true", help="with sanitizers, which notice what ends unseen"
-    )
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     arguments = parser.parse_args()
 
     start = time.monotonic()
-    work = SANITIZED if arguments.sanitize else PLAIN
-    made = make_copy(work)
-    build(work, arguments.jobs)
-    tests = [test for test in measure_tests(work) if test.seconds <= arguments.most]
+    made = make_copy()
+    build(arguments.jobs)
+    tests = [test for test in measure_tests() if test.seconds <= arguments.most]
     total = sum(test.seconds for test in tests)
     print(f"{len(made.points)} mutants, {len(tests)} tests of {total:.0f} s")
     for reason, n in made.left_out.items():
         print(f"  left out: {n} {reason}")
-    results_file = work / "results.json"
+    results_file = WORK / "results.json"
     results: dict[str, str] = json.loads(results_file.read_text()) if results_file.exists() else {}
     points = chosen(made.points, arguments)
     if arguments.again:
@@ -280,7 +271,7 @@ def main() -> int:
         points = [point for point in points if point.key not in reasons]
     found: Counter[str] = Counter()
     wrong = []
-    for n, (point, killer) in enumerate(run_mutants(work, points, tests, arguments.jobs), 1):
+    for n, (point, killer) in enumerate(run_mutants(points, tests, arguments.jobs), 1):
         results[point.key] = killer
         state = {"": "survived", "-": "never reached"}.get(killer, "caught")
         found[state] += 1

@@ -1,6 +1,7 @@
 // Prover where others are at work: a node that somebody else is expanding is passed by, all that is
 // not in others' hands is done, and no bound suffers. One thread plays all the others, by the marks
 // that they would leave in the store.
+#include <algorithm>
 #include <functional>
 #include <set>
 #include <vector>
@@ -237,6 +238,39 @@ TEST(two_provers_in_turns_find_the_optimum) {
   CHECK(n_turns > 1000 && n_solved > 30 && collections > 50);
 }
 
+// What it stood on may be gone by then: it must not be touched.
+TEST(a_prover_makes_nothing_where_others_have_solved_all) {
+  Random random(97);
+  int n_solved = 0;
+  for (std::int64_t nth = 1; nth < 300; nth += 2) {
+    Table table(random, Proof::Pace::by_splits);
+    maptree::Expander expander(table.bench.data, table.bench.posterior, table.bench.bounds,
+                               table.bench.options);
+    maptree::Prover other(table.bench.data, table.bench.posterior, expander, table.desk);
+    maptree::Limits limits = TurnedClock().limits();
+    limits.poll_seconds = 0;
+    maptree::Control control(limits);
+    std::int64_t n = 0;
+    std::size_t n_made = 0;
+    control.set_poll([&](double) {
+      if (table.lock.owns_lock() || table.proof.root == NodeId::none || ++n < nth || n_made > 0)
+        return false;
+      auto lock = std::unique_lock(table.desk.mutex);
+      other.advance(lock, table.proof, Cost::infinity(), INT64_MAX / 2, never);
+      const std::vector<NodeId>& path = *table.desk.pinned[0];
+      if (std::ranges::all_of(path, [&](NodeId id) { return table.desk.store[id].solved(); }))
+        n_made = table.desk.store.n_made();
+      return false;
+    });
+    maptree::Watch watch(control);
+    table.prover.advance(table.lock, table.proof, Cost::infinity(), INT64_MAX / 2, watch);
+    if (n_made == 0) continue;
+    CHECK_EQUAL(table.desk.store.n_made(), n_made);
+    ++n_solved;
+  }
+  CHECK(n_solved > 10);
+}
+
 TEST(a_prover_returns_where_the_desk_breaks) {
   Random random(95);
   for (std::int64_t nth = 1; nth < 400; nth += 3) {
@@ -272,6 +306,7 @@ TEST(a_prover_returns_where_there_is_no_room) {
     table.desk.max_expansions = 500;
     table.prover.advance(table.lock, table.proof, Cost::infinity(), INT64_MAX / 2, never);
     if (table.desk.out_of_memory) ++n_refused;
+    CHECK(!table.desk.out_of_memory || !table.desk.out_of_expansions);  // the first one ends it
     if (table.proof.root == NodeId::none) {
       CHECK(table.desk.out_of_memory);
       continue;

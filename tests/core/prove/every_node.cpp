@@ -80,6 +80,15 @@ class Nodes {
         CHECK_EQUAL(child.key.limit, proof.limit);
       }
     });
+    // What is known below the best split, in place of a child, is a split that is allowed there.
+    if (node.best != maptree::no_column) {
+      RowSet part[2], below[2];
+      CHECK(exact_.sides(rows, node.best, part));
+      for (int side = 0; side < 2; ++side)
+        if (node.below[side] != maptree::no_column)
+          CHECK(exact_.may_split(depth + 1) && exact_.sides(part[side], node.below[side], below) &&
+                below[0].n_stored() > 0 && below[1].n_stored() > 0);
+    }
     // A split that is not there costs no less than what is said of those.
     for (std::size_t c = 0; c < bench_.data.n_columns(); ++c) {
       RowSet part[2];

@@ -2,7 +2,6 @@
 // of work are; bounds that enclose it and a tree behind the upper one, whenever they are asked.
 #include "prove/prover.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <thread>
@@ -34,20 +33,6 @@ Problem noisy(std::uint64_t seed, std::size_t n_rows, std::size_t n_columns, dou
   return workbench::noisy(random, n_rows, n_columns, noise, 2, [](const std::vector<int>& row) {
     return row[0] == 1 ? row[1] : row[2] ^ row[3];
   });
-}
-
-// Whether all leaves, where there are splits, have as many rows as they must.
-bool is_allowed(const Problem& problem, const Tree& tree) {
-  std::vector<long> n_rows(tree.feature.size(), 0);
-  for (std::size_t r = 0; r < problem.model.x.size(); ++r) {
-    std::size_t at = 0;
-    for (++n_rows[0]; tree.feature[at] >= 0; ++n_rows[at]) {
-      const int value = problem.model.x[r][static_cast<std::size_t>(tree.feature[at])];
-      at = static_cast<std::size_t>((value == 0 ? tree.left : tree.right)[at]);
-    }
-  }
-  return tree.feature.size() == 1 ||
-         *std::ranges::min_element(n_rows) >= std::max(1L, problem.model.min_leaf);
 }
 
 }  // namespace
@@ -143,74 +128,6 @@ TEST(a_prover_that_is_alone_reaches_its_goal_in_one_call) {
     CHECK_EQUAL(watch.work() - 1'000'000, work);
   }
   CHECK(n_solved > 20);
-}
-
-TEST(trees_are_read_off_after_every_expansion) {
-  Random random(77);
-  int n_read = 0;
-  for (int round = 0; round < 400; ++round) {
-    Problem problem = noisy(static_cast<std::uint64_t>(round), random.between<std::size_t>(20, 80),
-                            random.between<std::size_t>(5, 9), random.one_of({0.1, 0.3, 0.6}));
-    // What depends on the depth weighs much, so that a wrong one leads to a worse tree.
-    problem.model.beta = random.one_of({0.5, 2.0, 5.0});
-    problem.model.alpha = random.one_of({0.5, 0.95, 0.999});
-    problem.model.rho = random.one_of<std::vector<double>>({{0.2, 0.2}, {2.5, 2.5}});
-    if (random.chance(0.4)) problem.model.min_leaf = random.between(2L, 8L);
-    Bench bench(problem);
-    maptree::Desk desk;
-    if (random.chance(0.5)) desk.store.set_limit(random.between<std::size_t>(5'000, 20'000));
-    maptree::Prover prover(bench.data, bench.posterior, bench.expander, desk);
-    maptree::Proof proof(bench.data, bench.posterior, bench.options, maptree::no_limit);
-    auto lock = std::unique_lock(desk.mutex);
-    for (desk.max_expansions = 1; desk.max_expansions < 60; ++desk.max_expansions) {
-      desk.out_of_expansions = false;
-      prover.advance(lock, proof, Cost::infinity(), INT64_MAX / 2, never);
-      if (proof.root == NodeId::none || desk.out_of_memory) break;
-      Tree tree;
-      prover.read_tree(proof, tree);
-      CHECK(bench.cost(tree) <= desk.store[proof.root].upper);
-      CHECK(is_allowed(problem, tree));
-      ++n_read;
-      if (desk.store[proof.root].solved()) break;
-    }
-  }
-  CHECK(n_read > 1000);
-}
-
-TEST(the_cheaper_of_two_trees_is_read_off_to_the_unit) {
-  Random random(78);
-  int n_met = 0;
-  for (int round = 0; round < 200; ++round) {
-    const Problem problem = noisy(static_cast<std::uint64_t>(round), 60, 6, 0.2);
-    Bench bench(problem);
-    maptree::Desk desk;
-    maptree::Prover prover(bench.data, bench.posterior, bench.expander, desk);
-    maptree::Proof proof(bench.data, bench.posterior, bench.options, maptree::no_limit);
-    auto lock = std::unique_lock(desk.mutex);
-    desk.max_expansions = random.between(1L, 4L);
-    prover.advance(lock, proof, Cost::infinity(), INT64_MAX / 2, never);
-    maptree::StoreNode& root = desk.store[proof.root];
-    maptree::SplitRecord best;
-    desk.store.for_each_split(root, [&](const maptree::SplitRecord& split) {
-      if (split.column == root.best) best = split;
-    });
-    for (int side = 0; side < 2; ++side) {
-      // A split of two leaves is known below this side, a leaf below the other one.
-      if (!best.attached() || root.below[side] == maptree::no_column ||
-          root.below[1 - side] != maptree::no_column)
-        continue;
-      if (desk.store[best.child[1 - side]].expanded) continue;
-      const Cost below = root.upper - root.base - desk.store[best.child[1 - side]].upper;
-      maptree::StoreNode& child = desk.store[best.child[side]];
-      if (child.best != maptree::no_column || child.upper <= below) continue;
-      child.upper = below + Cost(1);  // it would be a leaf
-      Tree tree;
-      prover.read_tree(proof, tree);
-      CHECK(bench.cost(tree) == root.upper);
-      ++n_met;
-    }
-  }
-  CHECK(n_met > 5);
 }
 
 TEST(splits_that_are_bounded_by_nothing_are_taken_up) {

@@ -7,6 +7,7 @@
 
 #include "check.hpp"
 #include "exact_optimum.hpp"
+#include "prove/team.hpp"
 #include "store_nodes.hpp"
 #include "turned_clock.hpp"
 #include "workbench.hpp"
@@ -224,6 +225,30 @@ TEST(a_schedule_is_over_where_its_goal_is_proved) {
       schedule.work(prover, lock, 10'000, never);
     }
     CHECK(schedule.is_over() && schedule.lower() >= goal && schedule.lower() <= optima.all());
+  }
+}
+
+TEST(what_goes_wrong_in_a_thread_breaks_the_desk) {
+  Random random(86);
+  const maptree::RowKey zero;
+  for (int round = 0; round < 10; ++round) {
+    Problem problem = noisy(random, 60);
+    problem.model.max_depth = -1;
+    const Bench bench(problem);
+    maptree::Dataset data = fuzz::make_dataset(problem);
+    data.use_keys(maptree::RowKeys({&zero, 1}, data.n_words()));  // all sets collide
+    Schedule schedule(data, bench.posterior, bench.options, -1);
+    maptree::Control control({});
+    maptree::Team team(schedule, data, bench.posterior, bench.bounds, bench.options, control, 1);
+    team.start();
+    while (true) {
+      const auto lock = schedule.lock();
+      if (schedule.is_over()) break;
+    }
+    team.stop();
+    CHECK(schedule.desk().broken);
+    CHECK_THROWS(maptree::KeyCollision, team.rethrow());
+    CHECK_THROWS(maptree::KeyCollision, team.rethrow_collision());
   }
 }
 

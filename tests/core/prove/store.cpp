@@ -1,8 +1,10 @@
 // Store: what it keeps, where it finds it, and that it says honestly how much it takes.
 #include <map>
+#include <new>
 #include <vector>
 
 #include "check.hpp"
+#include "failing_memory.hpp"
 #include "problem.hpp"
 #include "store_nodes.hpp"
 
@@ -100,6 +102,33 @@ TEST(opening_keeps_the_splits_that_may_be_cheaper) {
   const NodeId better = store.intern(key_of(3), Cost(1), Cost(50), {1});
   store.open(better, found);
   CHECK(store[better].upper == Cost(10) && store[better].best == 1 && store[better].below[0] == 7);
+}
+
+TEST(opening_changes_nothing_where_there_is_no_memory) {
+  using failing_memory::Failure;
+  int n_refused = 0;
+  for (std::size_t n_splits = 1; n_splits < 60; ++n_splits) {
+    for (std::uint64_t n_others = 0; n_others < 17; ++n_others) {  // that fill the last chunk
+      Store store;
+      for (std::uint64_t n = 0; n < n_others; ++n)
+        store.intern(key_of(n + 2), Cost(0), Cost(100), {1});
+      const NodeId id = store.intern(key_of(1), Cost(3), Cost(100), {1});
+      const Expansion found = splits_of(n_splits, Cost(1), Cost(2));
+      for (std::int64_t nth = 1; !store[id].expanded; ++nth) {
+        try {
+          const Failure failure(nth, failing_memory::Then::goes_on);
+          store.open(id, found);
+        } catch (const std::bad_alloc&) {
+          ++n_refused;
+          const StoreNode& node = store[id];
+          CHECK(!node.expanded && node.n_splits == 0 && node.lower == Cost(3));
+          if (node.expanded) break;
+        }
+      }
+      CHECK_EQUAL(store[id].n_splits, n_splits);
+    }
+  }
+  CHECK(n_refused > 1000);
 }
 
 TEST(a_store_says_what_it_takes) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "failing_memory.hpp"
 #include "problem.hpp"
 #include "store_nodes.hpp"
 #include "turned_clock.hpp"
@@ -129,6 +130,20 @@ TEST(a_collection_keeps_pinned_nodes_their_children_and_all_trees) {
                 now[i].lower[side] == splits[id][i].lower[side]);
       }
     }
+  }
+}
+
+TEST(a_collection_asks_for_no_memory) {
+  for (std::uint64_t n_nodes = 1; n_nodes < 400; n_nodes += 13) {
+    Store store;
+    for (std::uint64_t n = 0; n < n_nodes; ++n) {
+      const NodeId id = store.intern(key_of(n), Cost(0), Cost(100), {1});
+      store.open(id, splits_of(n % 7, Cost(1), Cost(2)));
+    }
+    const failing_memory::Failure none_left(1, failing_memory::Then::is_gone);
+    CHECK(store.collect({}, 0, no_trimming, never));
+    CHECK_EQUAL(store.live(), 0u);
+    CHECK_EQUAL(failing_memory::Failure::n_requests(), 0);
   }
 }
 
