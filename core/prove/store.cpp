@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cassert>
+#include <cstring>
 #include <utility>
 
 namespace maptree {
@@ -57,9 +58,26 @@ void Store::reserve_cells(std::size_t n) {
   }
 }
 
+// Test builds see to it that nobody writes to a cell that was given back.
+void Store::give_back(std::uint32_t n) {
+  if constexpr (small_chunks)
+    std::memset(static_cast<void*>(&cell(n)), given_back, sizeof(Cell));
+  free_.push_back(n);
+}
+
+bool Store::is_untouched(std::uint32_t n) const {
+  if constexpr (!small_chunks) return true;
+  unsigned char bytes[sizeof(Cell)];
+  std::memcpy(bytes, &chunks_[n / chunk_cells]->cells[n % chunk_cells], sizeof(Cell));
+  return std::ranges::all_of(bytes, [](unsigned char byte) { return byte == given_back; });
+}
+
+Store::~Store() { assert(std::ranges::all_of(free_, [&](auto n) { return is_untouched(n); })); }
+
 std::uint32_t Store::new_cell() {
   if (!free_.empty()) {
     const std::uint32_t n = free_.back();
+    assert(is_untouched(n));
     free_.pop_back();
     return n;
   }
@@ -193,8 +211,9 @@ void Store::close(NodeId id) {
 
 void Store::free_chain(std::uint32_t& first) {
   while (first != no_cell) {
-    free_.push_back(first);
-    first = cell(first).splits->next;
+    const std::uint32_t next = cell(first).splits->next;
+    give_back(first);
+    first = next;
   }
 }
 
@@ -298,7 +317,7 @@ bool Store::sweep(Watch& watch) {
       continue;
     }
     free_chain(cell(n).node.splits);
-    free_.push_back(n);
+    give_back(n);
     is_node(n) = false;
     --n_alive_;
   }

@@ -105,6 +105,9 @@ static_assert(sizeof(StoreNode) == 96);
 class Store {
  public:
   Store();
+  ~Store();
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
   // What bytes() is at first.
   [[nodiscard]] static std::size_t first_bytes() { return first_buckets * sizeof(NodeId); }
 
@@ -227,6 +230,9 @@ class Store {
   void add_split(StoreNode& node, std::uint32_t& block, const SplitBounds& split);
   void reopen(StoreNode& node, const Expansion& found, const std::vector<std::uint32_t>& there);
   void free_chain(std::uint32_t& first);
+  static constexpr unsigned char given_back = 0xdd;  // what such a cell is filled with
+  void give_back(std::uint32_t n);
+  [[nodiscard]] bool is_untouched(std::uint32_t n) const;
 
   Arena memory_{sizeof(Chunk), small_chunks ? 2048 : std::size_t{1} << 16};
   std::vector<Chunk*> chunks_;
