@@ -60,8 +60,7 @@ void Store::reserve_cells(std::size_t n) {
 
 // Test builds see to it that nobody writes to a cell that was given back.
 void Store::give_back(std::uint32_t n) {
-  if constexpr (small_chunks)
-    std::memset(static_cast<void*>(&cell(n)), given_back, sizeof(Cell));
+  if constexpr (small_chunks) std::memset(static_cast<void*>(&cell(n)), given_back, sizeof(Cell));
   free_.push_back(n);
 }
 
@@ -72,7 +71,9 @@ bool Store::is_untouched(std::uint32_t n) const {
   return std::ranges::all_of(bytes, [](unsigned char byte) { return byte == given_back; });
 }
 
-Store::~Store() { assert(std::ranges::all_of(free_, [&](auto n) { return is_untouched(n); })); }
+Store::~Store() {
+  assert(std::ranges::all_of(free_, [&](auto n) { return is_untouched(n); }));
+}
 
 std::uint32_t Store::new_cell() {
   if (!free_.empty()) {
