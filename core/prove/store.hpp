@@ -230,7 +230,8 @@ class Store {
   void add_split(StoreNode& node, std::uint32_t& block, const SplitBounds& split);
   void reopen(StoreNode& node, const Expansion& found, const std::vector<std::uint32_t>& there);
   void free_chain(std::uint32_t& first);
-  static constexpr unsigned char given_back = 0xdd;  // what such a cell is filled with
+  // What such a cell is filled with: as a split it has no children, which invites to attach some.
+  static constexpr unsigned char given_back = 0xff;
   void give_back(std::uint32_t n);
   [[nodiscard]] bool is_untouched(std::uint32_t n) const;
 
