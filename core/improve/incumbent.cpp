@@ -1,5 +1,7 @@
 #include "improve/incumbent.hpp"
 
+#include <utility>
+
 namespace maptree {
 
 namespace {
@@ -10,8 +12,15 @@ constexpr int patience = 2;
 
 }  // namespace
 
-Cost Incumbent::grow(Watch& watch, Tree& tree) {
+Cost Incumbent::grow(Watch& watch, Tree& tree, Control* control) {
+  control_ = control;
   return grow_node(data_.all_rows(), 0, patience, watch, tree);
+}
+
+void Incumbent::owe(const Tree& tree) {
+  if (control_ == nullptr) return;
+  const auto n_counts = static_cast<std::int64_t>(tree.feature.size()) * data_.n_classes();
+  control_->owe(work_per_count * n_counts - std::exchange(owed_, work_per_count * n_counts));
 }
 
 Cost Incumbent::grow_node(const RowSet& rows, std::size_t depth, int hope, Watch& watch,
@@ -19,6 +28,7 @@ Cost Incumbent::grow_node(const RowSet& rows, std::size_t depth, int hope, Watch
   std::vector<std::int64_t> counts(static_cast<std::size_t>(data_.n_classes()));
   const std::int64_t distinct = data_.count(rows, counts);
   const std::int32_t at = add_node(tree);
+  owe(tree);
   const bool varies = data_.varies(rows, distinct);
   const Cost leaf = posterior_.leaf(counts) + (varies ? posterior_.stop(depth) : Cost(0));
   const bool may_split =
@@ -47,6 +57,7 @@ Cost Incumbent::grow_node(const RowSet& rows, std::size_t depth, int hope, Watch
     return cost;
   }
   make_leaf(tree, at);
+  owe(tree);
   return leaf;
 }
 

@@ -29,9 +29,13 @@ class Incumbent {
         most_nodes_(most_nodes) {}
 
   // The greedy tree and its cost. Where the watch says stop, what is not grown yet stays a leaf.
-  Cost grow(Watch& watch, Tree& tree);
+  // What it takes to count the classes of its nodes at the end is owed to the control, if any.
+  Cost grow(Watch& watch, Tree& tree, Control* control = nullptr);
+  [[nodiscard]] std::int64_t owed() const { return owed_; }
+  static constexpr std::int64_t work_per_count = 12;
 
  private:
+  void owe(const Tree& tree);
   // `hope`: on how many levels more a split need not pay at once.
   Cost grow_node(const RowSet& rows, std::size_t depth, int hope, Watch& watch, Tree& tree);
   // The likeliest split of the view's rows that may beat `leaf`, and what its leaves cost; none:
@@ -45,6 +49,8 @@ class Incumbent {
   NodeView& view_;
   const std::size_t most_nodes_;
   SetCounts counts_;
+  Control* control_ = nullptr;
+  std::int64_t owed_ = 0;  // work
 };
 
 }  // namespace maptree

@@ -36,21 +36,30 @@ void find_children(std::span<const std::int32_t> feature, std::int32_t* left, st
 
 std::int32_t Forest::add(std::span<const std::int32_t> feature,
                          std::span<const std::int64_t> counts, Cost cost) {
-  return add(feature, counts, cost, hash_of(feature));
+  const auto [number, is_new] = add(feature, cost, hash_of(feature));
+  if (is_new) add_counts(counts);
+  return number;
 }
 
-std::int32_t Forest::add(std::span<const std::int32_t> feature,
-                         std::span<const std::int64_t> counts, Cost cost, std::uint64_t hash) {
+std::int32_t Forest::add_by_node(std::span<const std::int32_t> feature,
+                                 std::span<const NodeCounts> counts, Cost cost) {
+  const auto [number, is_new] = add(feature, cost, hash_of(feature));
+  if (is_new)
+    for (const NodeCounts& of_node : counts) add_counts(of_node);
+  return number;
+}
+
+Forest::Added Forest::add(std::span<const std::int32_t> feature, Cost cost, std::uint64_t hash) {
   if (2 * (size() + 1) > by_hash_.size()) make_room();
   const std::size_t at = find(feature, hash);
-  if (by_hash_[at] >= 0) return by_hash_[at];
+  if (by_hash_[at] >= 0) return {by_hash_[at], false};
   const auto number = static_cast<std::int32_t>(size());
   feature_.insert(feature_.end(), feature.begin(), feature.end());
-  counts_.insert(counts_.end(), counts.begin(), counts.end());
   offsets_.push_back(static_cast<std::int64_t>(feature_.size()));
   hashes_.push_back(hash);
   costs_.push_back(cost);
-  return by_hash_[at] = number;
+  by_hash_[at] = number;
+  return {number, true};
 }
 
 std::size_t Forest::find(std::span<const std::int32_t> feature, std::uint64_t hash) const {
@@ -80,8 +89,11 @@ std::vector<std::int32_t> Forest::add(Forest&& other) {
     std::iota(numbers.begin(), numbers.end(), 0);
     return numbers;
   }
-  for (std::size_t t = 0; t < other.size(); ++t)
-    numbers[t] = add(other.feature(t), other.counts(t), other.cost(t), other.hashes_[t]);
+  for (std::size_t t = 0; t < other.size(); ++t) {
+    const auto [number, is_new] = add(other.feature(t), other.cost(t), other.hashes_[t]);
+    if (is_new) add_counts(other.counts(t));
+    numbers[t] = number;
+  }
   return numbers;
 }
 
@@ -92,12 +104,18 @@ std::span<const std::int64_t> Forest::counts(std::size_t tree) const {
 }
 
 Tree Forest::tree(std::size_t tree) const {
-  const auto f = feature(tree);
+  Tree out = tree_without_counts(tree);
   const auto c = counts(tree);
+  out.counts.assign(c.begin(), c.end());
+  return out;
+}
+
+Tree Forest::tree_without_counts(std::size_t tree) const {
+  const auto f = feature(tree);
   Tree out{{f.begin(), f.end()},
            std::vector<std::int32_t>(f.size()),
            std::vector<std::int32_t>(f.size()),
-           {c.begin(), c.end()}};
+           {}};
   std::vector<std::int32_t> waiting;
   find_children(f, out.left.data(), out.right.data(), waiting);
   return out;

@@ -17,6 +17,10 @@ class Forest {
   // The number of the tree; it is added where it is new. Preorder; `counts` node by node.
   std::int32_t add(std::span<const std::int32_t> feature, std::span<const std::int64_t> counts,
                    Cost cost);
+  // The same with the counts of each node where they are: they are copied once, if at all.
+  using NodeCounts = std::span<const std::int64_t>;
+  std::int32_t add_by_node(std::span<const std::int32_t> feature,
+                           std::span<const NodeCounts> counts, Cost cost);
   // All trees of another one, which is void afterwards; their numbers.
   std::vector<std::int32_t> add(Forest&& other);
 
@@ -35,6 +39,7 @@ class Forest {
   }
   [[nodiscard]] std::span<const std::int64_t> counts(std::size_t tree) const;
   [[nodiscard]] Tree tree(std::size_t tree) const;
+  [[nodiscard]] Tree tree_without_counts(std::size_t tree) const;
 
   // All of it as arrays; the forest is empty afterwards.
   struct Arrays {
@@ -46,8 +51,15 @@ class Forest {
   [[nodiscard]] Arrays take();
 
  private:
-  std::int32_t add(std::span<const std::int32_t> feature, std::span<const std::int64_t> counts,
-                   Cost cost, std::uint64_t hash);
+  // The number of the tree, which has no counts yet where it is new.
+  struct Added {
+    std::int32_t number = 0;
+    bool is_new = false;
+  };
+  Added add(std::span<const std::int32_t> feature, Cost cost, std::uint64_t hash);
+  void add_counts(std::span<const std::int64_t> counts) {
+    counts_.insert(counts_.end(), counts.begin(), counts.end());
+  }
   // Where a tree is, or would be.
   [[nodiscard]] std::size_t find(std::span<const std::int32_t> feature, std::uint64_t hash) const;
   void make_room();

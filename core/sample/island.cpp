@@ -51,13 +51,13 @@ void Island::run(Sampling& sampling, Watch& watch) {
 }
 
 // The shared nodes, and what the particles come to as trees of their own, which is what they are
-// returned as: less where some are equal.
+// returned as: less where some are equal. The best tree is most often one of them.
 void Island::hold(Sampling& sampling) {
   const std::size_t n_classes = nodes_.counts(Id::root).size();
   std::size_t n_nodes = 0;
   for (const Particle& particle : particles_) n_nodes += particle.nodes.size();
   hold((nodes_.size() + n_nodes) * counted_per_node(n_classes), sampling);
-  const std::int64_t work = owed_for_nodes(n_nodes, n_classes);
+  const std::int64_t work = owed_for_nodes(n_nodes + best_.nodes.size(), n_classes);
   sampling.control().owe(work - std::exchange(owed_, work));
 }
 
@@ -202,8 +202,7 @@ std::int32_t Island::add(const Particle& particle, Forest& forest) {
   while (!open_.empty()) {
     const std::size_t i = open_.back();
     open_.pop_back();
-    const auto counts = nodes_.counts(nodes[i].id);
-    counts_.insert(counts_.end(), counts.begin(), counts.end());
+    counts_.push_back(nodes_.counts(nodes[i].id));
     if (nodes[i].column == leaf_column) {
       feature_.push_back(-1);
       continue;
@@ -213,7 +212,7 @@ std::int32_t Island::add(const Particle& particle, Forest& forest) {
     open_.push_back(first_child_[i] + 1);
     open_.push_back(first_child_[i]);
   }
-  return forest.add(feature_, counts_, particle.cost);
+  return forest.add_by_node(feature_, counts_, particle.cost);
 }
 
 }  // namespace maptree

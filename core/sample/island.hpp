@@ -79,7 +79,7 @@ class Island {
   std::vector<std::uint32_t> copies_;
   std::vector<std::size_t> first_child_, open_;  // for add()
   std::vector<std::int32_t> feature_;
-  std::vector<std::int64_t> counts_;
+  std::vector<Forest::NodeCounts> counts_;
 };
 
 }  // namespace maptree

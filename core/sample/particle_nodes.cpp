@@ -62,8 +62,9 @@ ParticleNodes::Id ParticleNodes::intern(const RowSet& rows, Node node) {
     return old;
   }
   node.likelihood = posterior_.leaf(side_counts_);
+  node.counts = std::make_unique_for_overwrite<std::int64_t[]>(n_classes_);
+  std::ranges::copy(side_counts_, node.counts.get());
   nodes_.push_back(std::move(node));
-  counts_.insert(counts_.end(), side_counts_.begin(), side_counts_.end());
   return next;
 }
 
@@ -119,7 +120,7 @@ ParticleNodes::Children ParticleNodes::children(Id id, std::uint32_t column, Wat
   Id child[2] = {Id::none, Id::none};
   if (!find_rows(id, watch)) return {Id::none, Id::none};
   for (int side = 0; side < 2; ++side) {
-    if (watch.poll(static_cast<std::int64_t>(2 * rows_.n_stored() + n_classes_)))
+    if (watch.poll(static_cast<std::int64_t>(2 * rows_.n_stored() + 4 * n_classes_)))
       return {Id::none, Id::none};
     other_.assign_side(rows_, data_.column(column), side);
     Node node;
@@ -146,14 +147,10 @@ std::vector<ParticleNodes::Id> ParticleNodes::keep(std::vector<bool> used) {
     }
     number[n] = Id{static_cast<std::uint32_t>(n_kept)};
     if (n > 0) nodes_[n].parent = number[static_cast<std::size_t>(nodes_[n].parent)];
-    if (n > n_kept) {
-      nodes_[n_kept] = std::move(nodes_[n]);
-      std::copy_n(&counts_[n * n_classes_], n_classes_, &counts_[n_kept * n_classes_]);
-    }
+    if (n > n_kept) nodes_[n_kept] = std::move(nodes_[n]);
     ++n_kept;
   }
   nodes_.resize(n_kept);
-  counts_.resize(n_kept * n_classes_);
   for (auto entry = by_rows_.begin(); entry != by_rows_.end();) {
     entry->second = number[static_cast<std::size_t>(entry->second)];
     entry = entry->second == Id::none ? by_rows_.erase(entry) : std::next(entry);

@@ -32,7 +32,7 @@ class ParticleNodes {
   [[nodiscard]] Cost likelihood(Id id) const { return at(id).likelihood; }
   [[nodiscard]] bool divisible(Id id) const { return at(id).divisible; }
   [[nodiscard]] std::span<const std::int64_t> counts(Id id) const {
-    return {&counts_[static_cast<std::size_t>(id) * n_classes_], n_classes_};
+    return {at(id).counts.get(), n_classes_};
   }
 
   // How a divisible node can be split.
@@ -69,6 +69,8 @@ class ParticleNodes {
     bool divisible = false;
     std::uint32_t n_varying = 0;  // 0: not known
     Cost likelihood;
+    // Each node's own: with many classes, to move those of all nodes would take too long.
+    std::unique_ptr<std::int64_t[]> counts;
     std::unique_ptr<Options> options;  // none: not known, or forgotten
   };
   struct KeyHash {
@@ -89,7 +91,6 @@ class ParticleNodes {
   const std::size_t n_classes_;
   const ColumnSet all_columns_;
   std::vector<Node> nodes_;
-  std::vector<std::int64_t> counts_;  // by node
   std::unordered_map<RowKey, Id, KeyHash> by_rows_;
   std::unordered_map<std::uint64_t, Children> children_;  // by node and column
   std::size_t options_bytes_ = 0;

@@ -153,7 +153,7 @@ void start_from_lone_leaf(Samples& samples, const Dataset& data, const Prior& pr
 }
 
 void check_cost(const Samples& samples, const Dataset& data, const Posterior& posterior) {
-  const Tree tree = samples.forest.tree(samples.best);
+  const Tree tree = samples.forest.tree_without_counts(samples.best);
   if (score(tree, data, posterior).subtree[0] != samples.forest.cost(samples.best))
     throw std::logic_error("the best tree does not have the cost that was claimed for it");
 }

@@ -94,6 +94,8 @@ bool SplitGains::pack(Watch& watch) {
 bool SplitGains::find(const RowSet& rows, std::span<const std::int64_t> counts,
                       std::vector<std::uint32_t>& columns, std::vector<double>& gains,
                       Watch& watch) {
+  if (watch.poll(static_cast<std::int64_t>(2 * counts.size() + 4 * data_.segments().size())))
+    return false;
   find_classes(counts);
   runs_.clear();
   parts_.clear();

@@ -40,7 +40,8 @@ class Search {
     if (options_.greedy_start) {
       Incumbent greedy(data_, posterior_, bounds_, options_, expander_.view(), most_nodes_);
       Tree tree;
-      const Cost cost = greedy.grow(watch_, tree);
+      const Cost cost = greedy.grow(watch_, tree, &control_);
+      owed_ = greedy.owed();
       improver_.offer(tree, cost);
     }
     stats_.subproblems = 1;
@@ -261,7 +262,8 @@ class Search {
   // Leaves time for finish(), which counts the classes of every node of the best tree.
   void owe() {
     const auto n_counts = static_cast<std::int64_t>(2 * improver_.n_leaves()) * data_.n_classes();
-    control_.owe(12 * n_counts - std::exchange(owed_, 12 * n_counts));
+    const std::int64_t work = Incumbent::work_per_count * n_counts;
+    control_.owe(work - std::exchange(owed_, work));
   }
 
   static constexpr std::int64_t slice = 1'000'000;  // of work, at least, at a time

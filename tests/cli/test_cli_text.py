@@ -10,6 +10,8 @@ import pytest
 from command import QUICK, call
 from maptree import load_model
 
+COMMAS = ["--decimal", ","]
+
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
@@ -178,3 +180,28 @@ def test_numbers_that_count_the_rows_are_pointed_out(here, capsys):
     document = json.loads(call(capsys, "fit", "pbc.csv", "-t", "y", *QUICK, "--json").out)
     numbered = [note.partition(":")[0] for note in document["notes"] if "identifier" in note]
     assert numbered == ["id", "fall"]
+
+
+@pytest.mark.parametrize(
+    "writing",
+    [
+        lambda x: f"{x:.2f}",
+        lambda x: f"{x:.3f}",
+        lambda x: f"{x:,.2f}",
+        lambda x: f"{1000 * x:,.0f}",
+        lambda x: f"{x:.1f}@%",
+        lambda x: f"{x:,.2f}@EUR",
+        lambda x: f" {x:.1e}",
+    ],
+)
+def test_training_rows_with_decimal_commas_are_recognised(here, capsys, writing):
+    swap = str.maketrans(".,@", ",. ")
+    written = [writing(1 + 97.31 * k).translate(swap) for k in range(60)]
+    written[7] = ""
+    write(here / "commas.csv", "x;y", zip(written, "ny" * 30, strict=True))
+    fit(capsys, "commas.csv", *COMMAS)
+    for command in (["score"], ["report", "--data"]):
+        code, said = told(
+            capsys, command[0], "commas.model.json", *command[1:], "commas.csv", *COMMAS
+        )
+        assert (code, "was fitted to these 60 rows" in said) == (0, True), said

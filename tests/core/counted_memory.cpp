@@ -11,7 +11,7 @@ namespace counted_memory {
 
 namespace {
 
-std::atomic<std::size_t> asked = 0, most = 0;
+std::atomic<std::size_t> asked = 0, most = 0, all = 0;
 
 void note_peak() {
   const std::size_t now = held();
@@ -32,6 +32,7 @@ void* take(std::size_t bytes, std::size_t alignment) {
   char* const block = static_cast<char*>(memory) + front;
   *reinterpret_cast<std::size_t*>(block - sizeof(std::size_t)) = bytes;
   asked.fetch_add(bytes, std::memory_order_relaxed);
+  all.fetch_add(bytes, std::memory_order_relaxed);
   note_peak();
   return block;
 }
@@ -51,7 +52,11 @@ std::size_t peak() {
   note_peak();
   return most.load(std::memory_order_relaxed);
 }
-void start() { most.store(held(), std::memory_order_relaxed); }
+std::size_t in_all() { return all.load(std::memory_order_relaxed); }
+void start() {
+  most.store(held(), std::memory_order_relaxed);
+  all.store(0, std::memory_order_relaxed);
+}
 
 }  // namespace counted_memory
 

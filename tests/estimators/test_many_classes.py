@@ -64,6 +64,16 @@ def test_classes_are_not(kind, y):
     kind(**QUICK[kind.__name__]).fit(table(len(y)), y)  # a warning is an error
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_many_numbers_are_classes_with_a_word(kind):
+    """Delays in minutes: 50 rows each, so they may be classes, but seldom are."""
+    y = np.arange(5050) % 101 - 20
+    with pytest.warns(TargetWarning, match="101 different numbers, from -20 to 80.*without order"):
+        kind(**QUICK[kind.__name__]).fit(table(len(y)), y)
+    y = np.arange(5000) % 100
+    kind(**QUICK[kind.__name__]).fit(table(len(y)), y)  # a warning is an error
+
+
 def test_rows_of_weight_zero_do_not_count():
     y = np.arange(2100) % 21
     weights = np.r_[np.ones(1000, int), np.zeros(1100, int)]

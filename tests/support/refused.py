@@ -1,4 +1,4 @@
-"""Run the core where the system refuses it memory and threads, at one request after the other.
+"""Run the core where the system refuses it memory and threads, at another request each time.
 
     LD_PRELOAD=librefuse.so python refused.py librefuse.so MOST
 

@@ -244,6 +244,8 @@ def _say_what_was_read(source: Source, target: Target) -> None:
     say(f"Target {shown(target.name)}: {shares}.", indent="  ")
     if target.n_unlabelled:
         say(f"{target.n_unlabelled:,} rows without a target were left out.")
+    if target.note:
+        say(f"{shown(target.name)} has {target.note}.")
 
 
 def _say_model(fitted: FittedTree, set_aside: list[tuple[str, str]], saved: Saved) -> None:
@@ -297,6 +299,7 @@ def _document(
     if scores is not None:
         classes = [str(label) for label in np.unique(target.labels)]
         held_out = {"method": method} | scores_document(scores, classes)
+    notes = [*([(target.name, target.note)] if target.note else []), *pointed_out(fitted)]
     return {
         "command": "fit",
         "data": plan.data,
@@ -304,7 +307,7 @@ def _document(
         "rows_without_target": target.n_unlabelled,
         "left_out": [{"name": n, "reason": why} for n, why in [*set_aside, *left_out(fitted)]],
         "held_out": held_out,
-        "notes": [f"{name}: {what}" for name, what in pointed_out(fitted)],
+        "notes": [f"{name}: {what}" for name, what in notes],
         "model_file": plan.model_path,
         "model": model_document(fitted),
     }

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from maptree.cli.files import Source
 from maptree.cli.mistakes import Refusal, hint, listed
 from maptree.cli.text_columns import NUMBER
-from maptree.tables.labels import target_fault
+from maptree.tables.labels import many_numbers, target_fault
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,7 @@ class Target:
     column: Any  # whole numbers, booleans or text; null where there is no label
     counts: dict[str, int]  # rows of each class, in sorted order
     merged: str | None = None  # the class that all others were merged against
+    note: str = ""  # what to consider, where many numbers are classes
 
     @cached_property
     def labels(self) -> NDArray[Any]:
@@ -63,12 +64,12 @@ def read_target(source: Source, name: str, positive: str | None = None) -> Targe
         column = pc.if_else(pc.is_nan(column), pa.nulls(1, kind)[0], column)
     if column.null_count == len(column):
         raise Refusal(f"The target {name!r} is missing in every row: there is nothing to learn.")
-    _refuse_measurements(column, name)
+    note = _note_on_numbers(column, name)
     if not (pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
         # Text labels stay as written: 1.0 stays 1.0.
         written = source.table.column(name).cast(pa.string())
         column = pc.if_else(column.is_valid(), written, pa.nulls(1, pa.string())[0])
-    target = Target(name, column, _count(column))
+    target = Target(name, column, _count(column), note=note)
     if positive is not None:
         target = _against_rest(target, positive)
     _refuse_few_or_many(target)
@@ -81,9 +82,10 @@ def _count(column: Any) -> dict[str, int]:
     return {str(label): n for label, n in sorted(zip(labels, counts, strict=True))}
 
 
-def _refuse_measurements(column: Any, name: str) -> None:
+def _note_on_numbers(column: Any, name: str) -> str:
+    """Return what to consider where numbers are classes; refuse measurements."""
     if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
-        return
+        return ""
     distinct = pc.unique(column.drop_null())
     broken = (
         pa.types.is_floating(column.type)
@@ -97,6 +99,7 @@ def _refuse_measurements(column: Any, name: str) -> None:
             "predicts classes. Bin it into a few classes, such as low and high, or use a "
             "regression method."
         )
+    return many_numbers(len(distinct), pc.min(distinct), pc.max(distinct))
 
 
 def _refuse_few_or_many(target: Target) -> None:
@@ -126,7 +129,7 @@ def _against_rest(target: Target, positive: str) -> Target:
         return target
     rest = sum(counts.values()) - counts[positive]
     merged = sorted({positive: counts[positive], f"not {positive}": rest}.items())
-    return replace(target, counts=dict(merged), merged=positive)
+    return replace(target, counts=dict(merged), merged=positive, note="")
 
 
 def known_labels(source: Source, name: str, classes: NDArray[Any]) -> tuple[NDArray[Any], int]:

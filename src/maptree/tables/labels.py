@@ -20,7 +20,9 @@ _BLOCK = 1 << 15
 # Up to this many different labels are classes, whatever they are. More numbers are taken for
 # measurements unless they are whole and there are at least this many rows per number, on average;
 # and more of anything is taken for identifiers unless there are more than two rows per label.
+# Where many numbers are taken for classes, that is pointed out.
 _FEW = 20
+_MANY = 100
 _ROWS_PER_NUMBER = 50
 _ROWS_PER_LABEL = 2
 
@@ -58,7 +60,22 @@ def doubtful_classes(classes: NDArray[Any], n_rows: int) -> str:
             f"y has {len(classes):,} classes in {n_rows:,} rows, such as {_few(classes)}: two rows "
             "or fewer per class are too few to learn from. Merge classes, or choose another target."
         )
-    return ""
+    about = many_numbers(len(classes), classes[0], classes[-1]) if numbers else ""
+    return f"y has {about}." if about else ""
+
+
+def many_numbers(n: int, least: object, most: object) -> str:
+    """Return what to consider where this many numbers are classes; "" if they are few.
+
+    >>> many_numbers(320, -20, 299).split(":")[0]
+    '320 different numbers, from -20 to 299. Each is a class of its own, without order'
+    """
+    if n <= _MANY:
+        return ""
+    return (
+        f"{n:,} different numbers, from {least} to {most}. Each is a class of its own, without "
+        "order: if they are measurements, bin them into a few classes, such as low and high"
+    )
 
 
 def _are_whole(numbers: NDArray[Any]) -> bool:

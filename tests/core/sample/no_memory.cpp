@@ -1,8 +1,9 @@
-// A sampler that is refused memory or a thread, at every request: it ends with std::bad_alloc or
-// with samples whose best tree costs what they say, and no less than the cheapest of all.
+// A sampler that is refused memory or a thread, at requests from the first to the last: it ends
+// with std::bad_alloc or with samples whose best tree costs what they say, and no less than the
+// cheapest of all. Which requests: refusals.hpp.
 #include "check.hpp"
-#include "every_failure.hpp"
 #include "problem.hpp"
+#include "refusals.hpp"
 #include "sample/mcmc.hpp"
 #include "sample/smc.hpp"
 #include "workbench.hpp"
@@ -13,16 +14,16 @@ using maptree::Dataset;
 namespace {
 
 template <class Sample>
-void sample_everywhere(const char* name, const Sample& sample) {
+void refuse_samples(const char* name, const Sample& sample) {
   fuzz::Random random(9);
   const auto rule = [](const std::vector<int>& row) { return (row[0] ^ row[1]) & row[2]; };
   const Problem problem = workbench::noisy(random, 60, 8, 0.2, 2, rule);
   const maptree::Prior prior = fuzz::make_prior(problem);
   const maptree::Cost best = workbench::run(problem).upper;
   const Dataset data = fuzz::make_dataset(problem, {.rows = true, .columns = false});
-  every_failure::Tally tally;
+  refusals::Tally tally;
   for (const std::int64_t threads : {1, 2, 4})
-    every_failure::inject(
+    refusals::inject(
         tally, [&] { return sample(data, prior, maptree::Limits{.threads = threads}); },
         [&](const maptree::Samples& samples) { CHECK(samples.forest.cost(samples.best) >= best); });
   CHECK(tally.errors > 100);
@@ -31,8 +32,8 @@ void sample_everywhere(const char* name, const Sample& sample) {
 
 }  // namespace
 
-TEST(chains_with_threads_survive_every_refusal) {
-  sample_everywhere("chains", [](const auto& data, const auto& prior, const auto& limits) {
+TEST(chains_with_threads_survive_refusals) {
+  refuse_samples("chains", [](const auto& data, const auto& prior, const auto& limits) {
     maptree::McmcOptions options;
     options.n_chains = 4;
     options.n_samples = 60;
@@ -41,8 +42,8 @@ TEST(chains_with_threads_survive_every_refusal) {
   });
 }
 
-TEST(particles_with_threads_survive_every_refusal) {
-  sample_everywhere("particles", [](const auto& data, const auto& prior, const auto& limits) {
+TEST(particles_with_threads_survive_refusals) {
+  refuse_samples("particles", [](const auto& data, const auto& prior, const auto& limits) {
     maptree::SmcOptions options;
     options.n_islands = 4;
     options.n_particles = 20;

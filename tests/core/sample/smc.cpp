@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "check.hpp"
+#include "counted_memory.hpp"
 #include "every_tree.hpp"
 #include "turned_clock.hpp"
 
@@ -196,6 +197,36 @@ TEST(a_filter_that_is_stopped_has_valid_trees) {
             [&](const SamplingProgress&) { return ++n_calls == n_polls; });
     check_costs(problem, samples);
     CHECK_EQUAL(samples.sample[0].size(), 300u);
+  }
+}
+
+TEST(class_counts_are_copied_a_few_times_only) {
+  // With many classes they are nearly all that is held, and copying them is what takes long after
+  // the time limit.
+  fuzz::Random random(5);
+  fuzz::Problem problem;
+  constexpr int n_rows = 1500;
+  problem.model.alpha = 0.999;
+  problem.model.beta = 0;
+  problem.model.rho.assign(n_rows, 5.0 / n_rows);
+  for (int r = 0; r < n_rows; ++r) {
+    std::vector<int> row(14);
+    for (int& value : row) value = random.below(2);
+    problem.model.x.push_back(row);
+    problem.model.y.push_back(r);
+    problem.model.weight.push_back(1);
+  }
+  const maptree::Dataset data = dataset_of(problem);
+  const maptree::Prior prior = fuzz::make_prior(problem);
+  for (const std::int64_t n_islands : {1, 4}) {
+    const SmcOptions options{
+        .n_particles = 1, .n_islands = n_islands, .proposal = SmcProposal::prior};
+    counted_memory::start();
+    const SmcSamples samples = maptree::sample_smc(data, prior, options, {});
+    const std::size_t counts = samples.forest.n_nodes() * n_rows * sizeof(std::int64_t);
+    CHECK(samples.forest.n_nodes() > 300);
+    // By the nodes, and as trees, with room for another best one; again where islands are merged.
+    CHECK(counted_memory::in_all() < (n_islands == 1 ? 4 : 5) * counts);
   }
 }
 

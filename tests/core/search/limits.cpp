@@ -172,6 +172,29 @@ TEST(every_part_of_a_search_reads_the_clock) {
     check_search(square, late_from, 1, maptree::Options::paper());
 }
 
+TEST(the_first_tree_leaves_time_for_its_counts) {
+  // The clock stands still: what ends the search is the work that is left for its end.
+  Random random(13);
+  Problem problem;
+  constexpr int n_rows = 1000;
+  problem.model.rho.assign(n_rows, 5.0 / n_rows);
+  for (int r = 0; r < n_rows; ++r) {
+    std::vector<int> row(16);
+    for (int& value : row) value = random.below(2);
+    problem.model.x.push_back(row);
+    problem.model.y.push_back(r);
+    problem.model.weight.push_back(1);
+  }
+  Limits limits{.seconds = 1e-3, .clock = [] { return 0.0; }, .work_per_reading = 1000};
+  const Result result = workbench::run(problem, limits);
+  CHECK(result.status == Status::time_limit);
+  // A node's counts are 12 microseconds.
+  CHECK(result.tree.feature.size() > 10 && result.tree.feature.size() < 100);
+  limits.seconds = 10;
+  limits.max_expansions = 1;
+  CHECK(workbench::run(problem, limits).tree.feature.size() > 200);
+}
+
 TEST(samplers_read_the_clock) {
   for (const Table& shape : {wide, tall, square, varied, crowded}) {
     const Dataset data = dataset(shape, {true, false});

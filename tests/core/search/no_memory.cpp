@@ -1,8 +1,8 @@
-// A search that is refused memory or a thread, at every request: it ends with std::bad_alloc or
-// with a tree whose certificate is true.
+// A search that is refused memory or a thread, at requests from the first to the last: it ends with
+// std::bad_alloc or with a tree whose certificate is true. Which requests: refusals.hpp.
 #include "check.hpp"
-#include "every_failure.hpp"
 #include "problem.hpp"
+#include "refusals.hpp"
 #include "workbench.hpp"
 
 using fuzz::Problem;
@@ -23,14 +23,14 @@ std::vector<Problem> problems() {
   return all;
 }
 
-void search_everywhere(every_failure::Tally& tally, const Problem& problem, const Limits& limits) {
+void refuse_searches(refusals::Tally& tally, const Problem& problem, const Limits& limits) {
   const Dataset data = fuzz::make_dataset(problem);
   const maptree::Prior prior = fuzz::make_prior(problem);
   const maptree::Options options = fuzz::make_options(problem);
   const maptree::Posterior posterior(prior, data);
   const Result best = maptree::search(data, prior, options, {});
   CHECK(best.status == Status::optimal);
-  every_failure::inject(
+  refusals::inject(
       tally, [&] { return maptree::search(data, prior, options, limits); },
       [&](const Result& found) {
         CHECK(found.lower <= best.upper && best.upper <= found.upper);
@@ -41,21 +41,21 @@ void search_everywhere(every_failure::Tally& tally, const Problem& problem, cons
 
 }  // namespace
 
-TEST(searches_with_threads_survive_every_refusal) {
-  every_failure::Tally tally;
+TEST(searches_with_threads_survive_refusals) {
+  refusals::Tally tally;
   for (const Problem& problem : problems())
     for (const std::int64_t threads : {1, 2, 4})
-      search_everywhere(tally, problem, {.threads = threads});
+      refuse_searches(tally, problem, {.threads = threads});
   CHECK(tally.faults > 500 && tally.errors > 400);
   std::cout << "searches: " << tally.faults << " refusals, " << tally.errors << " errors\n";
 }
 
-TEST(searches_with_threads_and_a_memory_limit_survive_every_refusal) {
-  every_failure::Tally tally;
+TEST(searches_with_threads_and_a_memory_limit_survive_refusals) {
+  refusals::Tally tally;
   for (const Problem& problem : problems()) {
     const Result usual = workbench::run(problem);
     for (const std::int64_t threads : {1, 3})
-      search_everywhere(
+      refuse_searches(
           tally, problem,
           {.max_expansions = 300, .memory_bytes = usual.peak_bytes * 3 / 4, .threads = threads});
   }
@@ -63,20 +63,20 @@ TEST(searches_with_threads_and_a_memory_limit_survive_every_refusal) {
   std::cout << "within a limit: " << tally.faults << " refusals, " << tally.errors << " errors\n";
 }
 
-TEST(the_search_of_the_paper_survives_every_refusal) {
-  every_failure::Tally tally;
+TEST(the_search_of_the_paper_survives_refusals) {
+  refusals::Tally tally;
   for (Problem& problem : problems()) {
     problem.options.depth_first = false;
-    search_everywhere(tally, problem, {});
+    refuse_searches(tally, problem, {});
     problem.options = maptree::Options::paper();
-    search_everywhere(tally, problem, {.max_expansions = 100});
+    refuse_searches(tally, problem, {.max_expansions = 100});
   }
   CHECK(tally.errors > 100);
   std::cout << "paper: " << tally.faults << " refusals, " << tally.errors << " errors\n";
 }
 
-TEST(datasets_survive_every_refusal) {
-  every_failure::Tally tally;
+TEST(datasets_survive_refusals) {
+  refusals::Tally tally;
   Random random(8);
   const auto rule = [](const std::vector<int>& row) { return row[0]; };
   std::vector<Problem> all = problems();
@@ -84,7 +84,7 @@ TEST(datasets_survive_every_refusal) {
   all.back().model.rho = {1, 1, 1};
   for (Problem& problem : all) {
     std::vector<std::int32_t> labels(problem.model.y.begin(), problem.model.y.end());
-    every_failure::inject(
+    refusals::inject(
         tally,
         [&] {
           maptree::PackedTable table(problem.model.x.size(), problem.model.n_columns());

@@ -1,5 +1,6 @@
-// Runs something as often as it asks for memory or a thread, and refuses it another request each
-// time: first that one alone, then that one and all that follow.
+// Runs something again and again, and refuses it another request for memory or a thread each time:
+// first that one alone, then that one and all that follow. Of a run of many requests it refuses
+// some, evenly spread; with MAPTREE_FAULTS=1000000 in the environment, every single one.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 #include "counted_memory.hpp"
 #include "failing_memory.hpp"
 
-namespace every_failure {
+namespace refusals {
 
 // ThreadSanitizer takes some milliseconds a thread.
 #if defined(__SANITIZE_THREAD__)
@@ -25,8 +26,8 @@ struct Tally {
 };
 
 // run() returns what is to be looked at by check(outcome), once memory is there again; or it throws
-// std::bad_alloc. All that was taken must have been given back. Runs of more requests are sampled,
-// unless MAPTREE_FAULTS says more: a step of their number over this one.
+// std::bad_alloc. All that was taken must have been given back. At most `most` requests are refused
+// in each of the two ways, or as many as MAPTREE_FAULTS says.
 template <class Run, class Check>
 void inject(Tally& tally, const Run& run, const Check& check, std::int64_t most = usual) {
   using failing_memory::Failure;
@@ -57,4 +58,4 @@ void inject(Tally& tally, const Run& run, const Check& check, std::int64_t most 
   }
 }
 
-}  // namespace every_failure
+}  // namespace refusals
