@@ -127,6 +127,8 @@ void make_dataset(Dataset* self, PackedTable& table, const Array& labels,
   const Labels y(std::span(labels.data(), labels.shape(0)));
   const auto w =
       weights ? std::span(weights->data(), weights->shape(0)) : std::span<const std::int64_t>();
+  if (test_weights && test_weights->shape(0) != table.n_columns)
+    throw nb::value_error("test_weights must have one entry a column");
   const auto tests = test_weights ? std::span(test_weights->data(), test_weights->shape(0))
                                   : std::span<const std::uint32_t>();
   Limits limits{.seconds = seconds};
@@ -237,7 +239,8 @@ NB_MODULE(_core, m) {
   const auto def_init = [&](auto init) {
     dataset.def("__init__", init, "table"_a, "labels"_a, "weights"_a.none(), "n_classes"_a,
                 "fold_rows"_a = true, "fold_columns"_a = true, "memory_limit"_a = -1,
-                "seconds"_a = HUGE_VAL, "clock"_a = nb::none(), "test_weights"_a = nb::none());
+                "seconds"_a = HUGE_VAL, "clock"_a = nb::none(),
+                "test_weights"_a.noconvert() = nb::none());
   };
   def_init(&make_dataset<ByteLabels>);
   def_init(&make_dataset<Int32Labels>);

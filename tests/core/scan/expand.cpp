@@ -165,7 +165,7 @@ TEST(expansions_hold_where_the_table_of_two_classes_ends) {
 
 TEST(expansions_hold_for_every_node) {
   Random random(51);
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < 200; ++round) {
     Problem problem;
     problem.model =
         fuzz::random_model(random, round % 10 == 0 ? fuzz::Shape::shallow : fuzz::Shape::tall);
