@@ -219,6 +219,7 @@ def _with_thresholds(column: Column, chosen: ChosenThresholds) -> Column:
         column,
         kind=chosen.kind,
         thresholds=chosen.thresholds,
+        levels=chosen.levels,
         categories=chosen.categories,
         note=chosen.note,
     )

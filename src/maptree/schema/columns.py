@@ -63,6 +63,9 @@ class Column:
         Of numbers: ints, floats or Decimals. Of an ordered column: positions in ``categories``. Of
         dates: days since 1970-01-01. Of other times: nanoseconds, since 1970-01-01 (in UTC if there
         is a time zone), since midnight, or of the duration.
+    levels : tuple of int
+        The level of each threshold, from coarse to fine: 0 divides the training rows most evenly,
+        1 does so on either side of it, and so on. Empty in schemas of earlier versions.
     categories : tuple
         Of a category column: those that have a test, sorted; only one if the column has two values.
         Of an ordered column: all, in their order. Of a boolean column: the value for no, then the
@@ -90,6 +93,7 @@ class Column:
     note: str = ""
     others: tuple[Category, ...] | None = None
     writing: Writing | None = None
+    levels: tuple[int, ...] = ()
 
     @cached_property
     def tests(self) -> tuple[Test, ...]:
