@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from maptree.parameters.names import nearest
+
 # Exit codes; `maptree --help` and docs/command-line.md list them.
 UNUSABLE = 1
 USAGE = 2
@@ -40,19 +42,6 @@ def split_names(given: Iterable[str] | None, known: Sequence[str]) -> list[str]:
     for part in given or ():
         names += [part] if part in known else [name.strip() for name in part.split(",")]
     return [name for name in names if name]
-
-
-def nearest(name: str, known: Sequence[str]) -> list[str]:
-    """Return the names most similar to one, ignoring case.
-
-    >>> nearest("Incom", ["age", "income"])
-    ['income']
-    """
-    from difflib import get_close_matches  # needed only for mistakes
-
-    lower = {other.lower(): other for other in known}
-    found = get_close_matches(name.lower(), list(lower), n=3, cutoff=0.6)
-    return [lower[match] for match in found]
 
 
 def refuse_unknown(names: Iterable[str], known: Sequence[str], where: str) -> None:
