@@ -40,6 +40,8 @@ void Posterior::check(const Prior& prior, const Dataset& data) {
   for (const double r : prior.rho)
     if (!(r >= min_rho && r <= max_rho))
       throw std::invalid_argument("rho must lie between 1e-9 and 1e9");
+  if (data.weighted())
+    throw std::invalid_argument("test_weights that are not all equal are not supported yet");
 }
 
 Posterior::Posterior(const Prior& prior, const Dataset& data, Watch& watch) {

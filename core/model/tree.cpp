@@ -46,7 +46,7 @@ class Scorer {
 
  private:
   Cost visit(std::size_t node, const RowSet& rows, std::size_t depth) {
-    const std::int64_t varying = data_.varying_columns(rows);
+    const std::int64_t varying = data_.varying_weight(rows);
     data_.count(rows, counts_);
     if (!wanted_.empty())
       std::copy(counts_.begin(), counts_.end(), wanted_.begin() + offset(node * n_classes_));

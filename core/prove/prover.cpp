@@ -375,7 +375,7 @@ void Prover::build(NodeId id, const RowSet& rows, std::size_t depth, Tree& tree)
 
 Cost Prover::below_cost(std::uint32_t column, const RowSet& rows, std::size_t depth) {
   if (column == no_column) return measure(rows, depth).leaf;
-  Cost cost = posterior_.split(depth) + posterior_.log_columns(data_.varying_columns(rows));
+  Cost cost = posterior_.split(depth) + posterior_.log_columns(data_.varying_weight(rows));
   for (int side = 0; side < 2; ++side) {
     part_.assign_side(rows, data_.column(column), side);
     cost += measure(part_, depth + 1).leaf;

@@ -27,7 +27,7 @@ inline std::vector<Entry> below(const brute_force::Solver& solver, const brute_f
     const auto one = below(solver, solver.side(rows, f, 1), depth + 1);
     for (const Entry& a : zero) {
       for (const Entry& b : one) {
-        Entry entry{{static_cast<int>(f)}, solver.inner(columns.size(), depth) + a.cost + b.cost};
+        Entry entry{{static_cast<int>(f)}, solver.inner(columns, f, depth) + a.cost + b.cost};
         entry.feature.insert(entry.feature.end(), a.feature.begin(), a.feature.end());
         entry.feature.insert(entry.feature.end(), b.feature.begin(), b.feature.end());
         all.push_back(entry);
@@ -53,7 +53,7 @@ inline double log_evidence(const brute_force::Solver& solver, const brute_force:
   for (const std::size_t f : columns)
     sum = add(sum, log_evidence(solver, solver.side(rows, f, 0), depth + 1) +
                        log_evidence(solver, solver.side(rows, f, 1), depth + 1) -
-                       solver.inner(columns.size(), depth));
+                       solver.inner(columns, f, depth));
   return sum;
 }
 

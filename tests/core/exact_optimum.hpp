@@ -21,12 +21,12 @@ class Solver {
   [[nodiscard]] maptree::Cost leaf(const maptree::RowSet& rows, std::size_t depth) const {
     std::vector<std::int64_t> counts(static_cast<std::size_t>(data_.n_classes()));
     data_.count(rows, counts);
-    const bool varies = data_.varying_columns(rows) > 0;
+    const bool varies = data_.varying_weight(rows) > 0;
     return posterior_.leaf(counts) + (varies ? posterior_.stop(depth) : maptree::Cost(0));
   }
   // What a split pays before its two sides do.
   [[nodiscard]] maptree::Cost base(const maptree::RowSet& rows, std::size_t depth) const {
-    return posterior_.split(depth) + posterior_.log_columns(data_.varying_columns(rows));
+    return posterior_.split(depth) + posterior_.log_columns(data_.varying_weight(rows));
   }
   [[nodiscard]] bool may_split(std::size_t depth) const {
     return max_depth_ < 0 || static_cast<std::int64_t>(depth) < max_depth_;
@@ -46,7 +46,7 @@ class Solver {
     auto& known = known_[{words_of(rows), {depth, splits}}];
     if (known.second) return known.first;
     maptree::Cost best = leaf(rows, depth);
-    if (may_split(depth) && splits > 0 && data_.varying_columns(rows) > 0) {
+    if (may_split(depth) && splits > 0 && data_.varying_weight(rows) > 0) {
       const maptree::Cost above = base(rows, depth);
       for (std::size_t c = 0; c < data_.n_columns(); ++c) {
         maptree::RowSet part[2];

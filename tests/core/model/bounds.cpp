@@ -108,7 +108,7 @@ class Walk {
     if (data_.rows_folded()) CHECK(bracket.upper.nats() <= leaf + tolerance_);
     if (counts.distinct == 1) CHECK(bracket.lower == bracket.upper);
     // Told how many columns vary, which is B5 at its best.
-    const auto varying = static_cast<std::int32_t>(data_.varying_columns(rows));
+    const auto varying = static_cast<std::int32_t>(data_.varying_weight(rows));
     const maptree::Bracket told = bounds_.bracket(counts, d, varying);
     CHECK(told.lower >= bracket.lower);
     CHECK(told.lower.nats() <= brute_.optimum(set, depth) + tolerance_);
@@ -129,7 +129,7 @@ class Walk {
       if (empty) continue;
       for (int side = 0; side < 2; ++side)
         parts.emplace_back(count(data_, bounds_, part[side]).distinct,
-                           data_.varying_columns(part[side]));
+                           data_.varying_weight(part[side]));
       for (int side = 0; side < 2; ++side)
         visit(part[side], brute_.side(set, data_.original(c), side), depth + 1);
     }

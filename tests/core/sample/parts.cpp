@@ -244,7 +244,7 @@ TEST(varying_columns_are_those_that_are_not_constant) {
         std::vector<std::int64_t> counts(2);
         if (data.count(rows, counts) == 0) break;
         const std::int64_t n = maptree::find_varying(data, rows, among, varying, never);
-        CHECK_EQUAL(n, data.varying_columns(rows));
+        CHECK_EQUAL(n, data.varying_weight(rows));
         std::size_t rank = 0;
         for (std::size_t c = 0; c < data.n_columns(); ++c) {
           maptree::RowSet side[2];

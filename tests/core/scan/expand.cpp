@@ -42,7 +42,7 @@ class Expansions {
     maptree::Expansion out;
     CHECK(bench_.expander.expand(rows, depth, upper, workbench::never, out));
     CHECK_EQUAL(out.leaf.units(), leaf.units());
-    CHECK_EQUAL(out.varying, bench_.data.varying_columns(rows));
+    CHECK_EQUAL(out.varying, bench_.data.varying_weight(rows));
     if (out.varying == 0) return;
     CHECK_EQUAL(out.base.units(), exact_.base(rows, depth).units());
     std::set<std::vector<maptree::Word>> found;
