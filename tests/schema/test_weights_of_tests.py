@@ -36,9 +36,9 @@ ONLY_MISSING = Column("m", "constant", "", has_missing=True)
 
 def masses(column):
     """What each test has of its column's mass."""
-    found = list(column.levels) if column.thresholds else [0] * len(column.tests)
+    found = list(column.levels) or [0] * (len(column.tests) - column.has_missing)
     if column.has_missing:
-        found = found[: len(column.tests) - 1] + [max(found[: len(column.tests) - 1], default=-1) + 1]
+        found.append(max(found, default=-1) + 1)
     return [Fraction(1, len(set(found)) * found.count(level)) for level in found]
 
 
@@ -147,5 +147,5 @@ def test_weights_fit_into_31_bits_whatever_the_table():
 def test_a_schema_without_levels_has_no_weights_of_columns():
     old = Column("age", "number", "", thresholds=(1, 2))
     assert weigh([old, flag()], "tests", (1, 2)) == [1, 1, 2]
-    with pytest.raises(ValueError, match="'age' has no levels .* fit again"):
+    with pytest.raises(ValueError, match=r"'age' has no levels .* fit again"):
         weigh([old], "columns")

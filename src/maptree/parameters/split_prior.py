@@ -1,4 +1,4 @@
-"""Which tests the prior prefers: ``split_prior`` and ``column_weights``, as the user writes them."""
+"""Which tests the prior prefers: ``split_prior`` and ``column_weights``, as users write them."""
 
 from __future__ import annotations
 

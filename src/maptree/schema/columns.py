@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
@@ -27,6 +27,7 @@ KINDS = (
     "constant",
     "identifier",
     "unread",
+    "unused",
 )
 # Kinds whose tests are thresholds.
 THRESHOLDS = ("number", "ordered", "date", "datetime", "time", "duration")
@@ -56,7 +57,8 @@ class Column:
     kind : str
         "number", "boolean" (two values that stand for yes and no), "category", "ordered",
         "date", "datetime", "time" or "duration". "constant" and "identifier" columns have no test
-        except for missing values. "unread" columns have none because time ran out.
+        except for missing values. "unread" columns have none because time ran out, "unused" ones
+        because their weight is 0.
     dtype : str
         The type, as the table calls it.
     thresholds : tuple
@@ -110,6 +112,11 @@ class Column:
         if self.has_missing:
             tests.append(Test("missing"))
         return tuple(tests)
+
+    @classmethod
+    def unused(cls, name: str) -> Column:
+        """Return a column that the prior leaves out."""
+        return cls(name, "unused", "", note="weight 0")
 
     def categories_at_most(self, test: Test) -> tuple[Category, ...]:
         """Return the categories of an ordered column for which a test is true.
@@ -165,14 +172,26 @@ class Schema:
         return self.encoder is not None
 
     @classmethod
-    def of_matrix(cls, n_columns: int, names: Iterable[str] | None = None) -> Schema:
+    def of_matrix(
+        cls,
+        n_columns: int,
+        names: Iterable[str] | None = None,
+        unused: Collection[int] = (),
+    ) -> Schema:
         """Return the schema of a 0/1 matrix that is used without an encoder: one test per column.
+
+        Columns that are ``unused`` have none.
 
         >>> [column.name for column in Schema.of_matrix(2).columns]
         ['x0', 'x1']
         """
         given = [f"x{j}" for j in range(n_columns)] if names is None else names
-        columns = (Column(str(name), "boolean", "", categories=(0, 1)) for name in given)
+        columns = (
+            Column.unused(str(name))
+            if j in unused
+            else Column(str(name), "boolean", "", categories=(0, 1))
+            for j, name in enumerate(given)
+        )
         return cls(tuple(columns), names is not None, binary=True, encoder=None)
 
     @cached_property
@@ -184,6 +203,11 @@ class Schema:
     def column_of_test(self) -> tuple[int, ...]:
         """The position of the column that each test uses."""
         return tuple(j for j, column in enumerate(self.columns) for _ in column.tests)
+
+    @cached_property
+    def tested(self) -> tuple[int, ...]:
+        """The positions of the columns that have a test."""
+        return tuple(j for j, column in enumerate(self.columns) if column.tests)
 
     @property
     def names(self) -> list[str]:

@@ -72,7 +72,7 @@ def read_schema(values: object) -> Schema:
     binary = boolean(given["passthrough"], "passthrough")
     if binary:
         for j, column in enumerate(read):
-            if column.kind != "boolean" or column.has_missing:
+            if column.kind not in ("boolean", "unused") or column.has_missing:
                 raise ValueError(
                     f"columns[{j}] is of kind {column.kind!r}, but passthrough is true: columns "
                     "of a 0/1 table must be boolean without missing values."
@@ -185,6 +185,8 @@ def _check_column(column: Column, where: str) -> None:
                     f"{where}.thresholds has {position}, which is not a position before the last "
                     f"of {len(categories)} categories."
                 )
+    if kind == "unused" and column.has_missing:
+        raise ValueError(f"{where}.missing is true, but an unused column has no test.")
     if kind == "time" and not all(0 <= t < DAY for t in column.thresholds):
         raise ValueError(f"{where}.thresholds has a time outside the day.")
     if column.writing is not None and kind not in _written_kinds(column.writing):

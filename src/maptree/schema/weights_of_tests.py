@@ -37,7 +37,7 @@ def weights_of_tests(
     [1, 1, 1, 5]
     """
     tested = [(c, Fraction(w)) for c, w in zip(columns, column_weights, strict=True) if c.tests]
-    if not tested:
+    if _all_the_same(tested, split_prior):
         return None
     lightest = min(weight for _, weight in tested)
     levels = [_levels(column, split_prior) for column, _ in tested]
@@ -55,6 +55,13 @@ def weights_of_tests(
         [by_level[shape][level] for shape, level in zip(shapes, levels, strict=True)]
     )
     return None if (weights == weights[0]).all() else weights.astype(np.uint32)
+
+
+def _all_the_same(tested: Sequence[tuple[Column, Fraction]], split_prior: str) -> bool:
+    """Return whether all tests weigh the same for a reason that is seen at once."""
+    if len({weight for _, weight in tested}) > 1:
+        return False
+    return split_prior == "tests" or all(len(column.tests) == 1 for column, _ in tested)
 
 
 def _shares(mass: Fraction, sizes: Sequence[int], split_prior: str) -> list[Fraction]:
