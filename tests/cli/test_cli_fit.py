@@ -48,6 +48,67 @@ def test_fit_says_what_it_found(here, capsys):
     assert model.max_expansions == 30
 
 
+def test_columns_of_weight_0_are_left_out(here, capsys):
+    told = call(
+        capsys,
+        "fit",
+        "people.csv",
+        "-t",
+        "buys",
+        *QUICK,
+        "--column-weights",
+        "zip=0, hours=0,age=1",
+    )
+    assert told.code == 0
+    assert "  zip: weight 0\n" in told.out
+    assert "  hours: weight 0\n" in told.out
+    assert "  age: " not in told.out
+    model = load_model("people.model.json")
+    assert model.column_weights == {"zip": 0.0, "hours": 0.0, "age": 1.0}
+    kinds = {column.name: column.kind for column in model.encoder_.schema_}
+    assert kinds["zip"] == kinds["hours"] == "unused"
+    dropped = call(capsys, "fit", "people.csv", "-t", "buys", *QUICK, "--drop", "zip,hours")
+    assert load_model("people.model.json").tree_ == model.tree_
+    # As the same tree in the same words, from "The tree" on.
+    assert (
+        told.out.split("The tree")[1].split("tests")[0]
+        == (dropped.out.split("The tree")[1].split("tests")[0])
+    )
+    # Predictions do not need the columns that are left out.
+    people().drop(columns=["zip", "hours"]).to_csv("few.csv", index=False)
+    assert call(capsys, "predict", "people.model.json", "few.csv").code == 0
+
+
+def test_json_names_the_prior(here, capsys):
+    arguments = ["--column-weights", "zip=0", "--column-weights", "hours=0", "--alpha", ".9"]
+    told = call(capsys, "fit", "people.csv", "-t", "buys", *QUICK, *arguments, "--json")
+    document = json.loads(told.out)
+    assert {"name": "zip", "reason": "weight 0"} in document["left_out"]
+    assert document["model"]["prior"] == {
+        "alpha": 0.9,
+        "beta": 0.5,
+        "rho": [2.5, 2.5],
+        "split_prior": "tests",
+        "column_weights": {"hours": 0.0, "zip": 0.0},
+    }
+    told = call(capsys, "show", "people.model.json", "--json")
+    assert json.loads(told.out)["model"]["prior"] == document["model"]["prior"]
+
+
+def test_a_first_column_without_a_name_is_used_if_it_has_a_weight(here, capsys):
+    people().reset_index(drop=True).to_csv("indexed.csv")
+    told = call(capsys, "fit", "indexed.csv", "-t", "buys", *QUICK)
+    assert "column_1: no name in the header" in told.out
+    told = call(
+        capsys, "fit", "indexed.csv", "-t", "buys", *QUICK, "--column-weights", "column_1=0"
+    )
+    assert "column_1: weight 0" in told.out
+    told = call(
+        capsys, "fit", "indexed.csv", "-t", "buys", *QUICK, "--column-weights", "column_1=1"
+    )
+    assert "column_1: no name in the header" not in told.out
+
+
 def test_why_there_is_one_leaf_only(here, capsys):
     (here / "chance.csv").write_text("x,y\n" + "1,a\n1,b\n2,a\n2,b\n" * 5)
     for options, words in (

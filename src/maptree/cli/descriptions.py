@@ -54,6 +54,7 @@ def model_document(fitted: FittedTree) -> dict[str, Any]:
         "target": training["target"],
         "classes": fitted.classes.tolist(),
         "training": training,
+        "prior": _prior_document(fitted),
         "certificate": asdict(fitted.certificate),
         "tree": {
             "leaves": fitted.tree.n_leaves,
@@ -62,6 +63,18 @@ def model_document(fitted: FittedTree) -> dict[str, Any]:
         },
         "importances": {name: share for name, share in shares if share > 0},
         "columns": [_column_document(fitted, column) for column in fitted.schema.columns],
+    }
+
+
+def _prior_document(fitted: FittedTree) -> dict[str, Any]:
+    prior = fitted.prior
+    weights = zip(fitted.schema.names, prior.column_weights, strict=False)
+    return {
+        "alpha": prior.alpha,
+        "beta": prior.beta,
+        "rho": prior.rho.tolist(),
+        "split_prior": prior.split_prior,
+        "column_weights": {name: weight for name, weight in weights if weight != 1},
     }
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from maptree.cli.column_weights import parse_weights, refuse_weights
 from maptree.cli.descriptions import (
     certificate_text,
     left_out,
@@ -52,7 +53,9 @@ def run_fit(plan: Plan, read: Callable[[], Source]) -> int:
     """Read, fit, save, score and report; return the exit code."""
     refuse_place(plan.model_path)
     source = read()
-    target, table, set_aside = _prepare(plan, source)
+    weights = parse_weights(plan.column_weights, source.columns, source.name)
+    plan = replace(plan, parameters=plan.parameters | {"column_weights": weights or None})
+    target, table, set_aside = _prepare(plan, source, weights)
     fit_on = np.arange(len(target.labels), dtype=np.intp)
     test_on: Rows | None = None
     held = plan.holding_out
@@ -130,7 +133,9 @@ def _save(model: StoredModel, path: str, earlier: Saved | None = None) -> Saved:
         return Saved(None, f"{fault} It was not saved.")
 
 
-def _prepare(plan: Plan, source: Source) -> tuple[Target, pa.Table, list[tuple[str, str]]]:
+def _prepare(
+    plan: Plan, source: Source, weights: dict[str, float]
+) -> tuple[Target, pa.Table, list[tuple[str, str]]]:
     """Return labels, columns to fit on, and columns that were left out with the reason."""
     names = source.columns
     refuse_unknown([plan.target], names, source.name)
@@ -143,9 +148,11 @@ def _prepare(plan: Plan, source: Source) -> tuple[Target, pa.Table, list[tuple[s
     refuse_number_of_rho(plan.parameters["rho"], len(target.counts()))
     set_aside = [(name, "dropped") for name in drop]
     kept = [name for name in names if name != plan.target and name not in drop]
+    refuse_weights(weights, kept, plan.target, drop)
     table = source.typed(kept)
     for name in kept:
-        if name.startswith("column_") and _counts_rows(table.column(name)):
+        unnamed = name.startswith("column_") and name not in weights
+        if unnamed and _counts_rows(table.column(name)):
             set_aside.append((name, "no name in the header, and it only numbers the rows"))
             table = table.drop_columns([name])
     if table.num_columns == 0:
