@@ -36,15 +36,18 @@ def weights_of_tests(
     >>> weights_of_tests((age, smoker), "tests", (1.0, 5.0)).tolist()
     [1, 1, 1, 5]
     """
-    tested = [(c, Fraction(w)) for c, w in zip(columns, column_weights, strict=True) if c.tests]
+    tested = [(c, w) for c, w in zip(columns, column_weights, strict=True) if c.tests]
     if _all_the_same(tested, split_prior):
         return None
-    lightest = min(weight for _, weight in tested)
+    lightest = Fraction(min(weight for _, weight in tested))
     levels = [_levels(column, split_prior) for column, _ in tested]
     sizes = [tuple(np.bincount(level).tolist()) for level in levels]
-    shapes = [(w / lightest, of_levels) for (_, w), of_levels in zip(tested, sizes, strict=True)]
+    shapes = [(weight, of_levels) for (_, weight), of_levels in zip(tested, sizes, strict=True)]
     # Many columns have the same shape, in a 0/1 table all of them.
-    shares = {shape: _shares(*shape, split_prior) for shape in set(shapes)}
+    shares = {
+        (weight, of_levels): _shares(Fraction(weight) / lightest, of_levels, split_prior)
+        for weight, of_levels in set(shapes)
+    }
     how_many: Counter[Fraction] = Counter()
     for shape, n_columns in Counter(shapes).items():
         for share, size in zip(shares[shape], shape[1], strict=True):
@@ -57,7 +60,7 @@ def weights_of_tests(
     return None if (weights == weights[0]).all() else weights.astype(np.uint32)
 
 
-def _all_the_same(tested: Sequence[tuple[Column, Fraction]], split_prior: str) -> bool:
+def _all_the_same(tested: Sequence[tuple[Column, float]], split_prior: str) -> bool:
     """Return whether all tests weigh the same for a reason that is seen at once."""
     if len({weight for _, weight in tested}) > 1:
         return False
