@@ -17,6 +17,7 @@ from maptree.cli.header import Dialect
 from maptree.cli.target import known_labels, read_target
 from maptree.trees.scores import score
 from maptree.words.certificate import size_sentence
+from samples import classifier, noisy
 
 
 def test_fit_says_what_it_found(here, capsys):
@@ -77,6 +78,16 @@ def test_columns_of_weight_0_are_left_out(here, capsys):
     # Predictions do not need the columns that are left out.
     people().drop(columns=["zip", "hours"]).to_csv("few.csv", index=False)
     assert call(capsys, "predict", "people.model.json", "few.csv").code == 0
+
+
+def test_columns_of_weight_0_of_a_matrix_without_an_encoder(here, capsys):
+    X, y = noisy()
+    frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(X.shape[1])])
+    classifier(encoder=None, column_weights={"c2": 0}).fit(frame, y).save("matrix.json")
+    told = call(capsys, "show", "matrix.json")
+    lines = [line.split() for line in told.out.splitlines()]
+    assert ["c1", "0", "or", "1"] in lines
+    assert ["c2", "weight", "0"] in lines
 
 
 def test_json_names_the_prior(here, capsys):

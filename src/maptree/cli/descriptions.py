@@ -148,9 +148,9 @@ def columns_text(fitted: FittedTree) -> str:
     """Return how each column was used; in wide tables, those that the tree tests come first."""
     schema, used = fitted.schema, fitted.used_columns
     if not schema.takes_missing:
-        names = schema.names
-        listed, n_more = _first(range(len(names)), used, len(names))
-        return columns_of([[names[j], "0 or 1"] for j in listed], left=2) + _and_more(n_more)
+        listed, n_more = _first(range(len(schema.columns)), used, len(schema.columns))
+        about = [(column.name, column.note or "0 or 1") for column in schema.columns]
+        return columns_of([[*about[j]] for j in listed], left=2) + _and_more(n_more)
     columns = [replace(column, name=shown(column.name)) for column in schema.columns]
     if len(columns) <= _WHOLE:
         return report(columns)
