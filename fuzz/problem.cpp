@@ -206,7 +206,7 @@ Problem random_problem(Random& random) {
   // What most wants trying: proofs by depth, on several threads, in memory that has to be reused.
   if (random.chance(0.7)) problem.options.depth_first = true;
   if (problem.options.depth_first && random.chance(0.3)) problem.threads = random.between(2L, 3L);
-  // WEIGHTS if (random.chance(0.33)) random_test_weights(random, problem.model);
+  if (random.chance(0.33)) random_test_weights(random, problem.model);
   return problem;
 }
 

@@ -83,7 +83,7 @@ enum class Shape { tall, wide, shallow };  // 7 columns; 10 distinct rows; depth
 [[nodiscard]] brute_force::Problem random_model(Random& random, Shape shape);
 // Weights of the columns, of a random kind: equal, a few values, coarse to fine, extreme.
 void random_test_weights(Random& random, brute_force::Problem& model);
-// The whole: also random constraints, switches, kernel and budgets.
+// The whole: also random constraints, switches, kernel and budgets, in a third weights of columns.
 [[nodiscard]] Problem random_problem(Random& random);
 // Boards of finished games of noughts and crosses, x to move first; label: x has won.
 [[nodiscard]] brute_force::Problem tic_tac_toe();

@@ -20,7 +20,7 @@ using store_test::no_trimming;
 using store_test::splits_of;
 
 TEST(a_store_finds_what_it_was_given) {
-  Store store;
+  Store store{maptree::TestCosts()};
   std::map<std::uint64_t, NodeId> made;
   for (std::uint64_t n = 0; n < 5000; ++n) {
     const std::uint64_t rows = n * 7919 % 1009;
@@ -36,7 +36,7 @@ TEST(a_store_finds_what_it_was_given) {
 }
 
 TEST(an_old_node_takes_the_better_bound) {
-  Store store;
+  Store store{maptree::TestCosts()};
   const NodeId id = store.intern(key_of(1), Cost(10), Cost(20), {1});
   CHECK(store.intern(key_of(1), Cost(5), Cost(20), {1}) == id && store[id].lower == Cost(10));
   CHECK(store.intern(key_of(1), Cost(15), Cost(20), {1}) == id && store[id].lower == Cost(15));
@@ -45,7 +45,7 @@ TEST(an_old_node_takes_the_better_bound) {
 }
 
 TEST(opening_keeps_the_splits_that_may_be_cheaper) {
-  Store store;
+  Store store{maptree::TestCosts()};
   Expansion found = splits_of(20, Cost(3), Cost(9));
   found.base = Cost(2);
   for (std::size_t i = 0; i < 20; i += 2) found.splits[i].lower[0] = Cost(100);
@@ -65,6 +65,7 @@ TEST(opening_keeps_the_splits_that_may_be_cheaper) {
 
   found.best = 1;
   found.best_upper[0] = found.best_upper[1] = Cost(4);
+  found.best_cost = found.base + Cost(8);
   found.best_below[0] = 7;
   const NodeId better = store.intern(key_of(3), Cost(1), Cost(50), {1});
   store.open(better, found);
@@ -74,7 +75,7 @@ TEST(opening_keeps_the_splits_that_may_be_cheaper) {
 TEST(a_store_says_what_it_takes) {
   Random random(61);
   for (int round = 0; round < 20; ++round) {
-    Store store;
+    Store store{maptree::TestCosts()};
     std::vector<NodeId> open;
     const std::size_t most = random.one_of<std::size_t>({1, 9, 100, 3000});
     for (int step = 0; step < 400; ++step) {
@@ -105,7 +106,7 @@ TEST(a_store_says_what_it_takes) {
 }
 
 TEST(what_was_dropped_is_used_again) {
-  Store store;
+  Store store{maptree::TestCosts()};
   for (int round = 0; round < 50; ++round) {
     const std::size_t bytes = store.bytes();
     for (std::uint64_t n = 0; n < 1000; ++n) {
@@ -122,7 +123,7 @@ TEST(what_was_dropped_is_used_again) {
 TEST(a_store_keeps_to_its_limit) {
   Random random(63);
   for (int round = 0; round < 60; ++round) {
-    Store store;
+    Store store{maptree::TestCosts()};
     const std::size_t limit = store.bytes() + random.between<std::size_t>(3000, 200'000);
     const std::size_t most = random.one_of<std::size_t>({0, 2, 9, 100});
     store.set_limit(limit);
@@ -154,7 +155,7 @@ TEST(a_store_keeps_to_its_limit) {
 TEST(a_table_leaves_the_room_that_was_promised) {
   Random random(66);
   for (int round = 0; round < 20; ++round) {
-    Store store;
+    Store store{maptree::TestCosts()};
     for (int step = 0; step < 300; ++step) {
       // The least limit at which there is room, and a little more.
       std::size_t limit = store.bytes();
@@ -173,7 +174,7 @@ TEST(a_table_leaves_the_room_that_was_promised) {
 TEST(a_table_that_grows_by_single_buckets_finds_everything) {
   Random random(64);
   for (int round = 0; round < 12; ++round) {
-    Store store;
+    Store store{maptree::TestCosts()};
     if (round % 3 == 1) store.set_limit(store.bytes() + 30'000);  // then it stays small
     // Random bits; numbers in order; and only high bits that differ.
     const std::uint64_t factor = random.one_of<std::uint64_t>({0x9e3779b97f4a7c15, 1, 4096});
