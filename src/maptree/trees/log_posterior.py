@@ -67,6 +67,16 @@ def log_posterior(
     >>> split = Tree([0, -1, -1], [1, -1, -1], [2, -1, -1], [[2, 2], [2, 0], [0, 2]])
     >>> round(log_posterior(split, X, y), 4)
     -2.5156
+
+    The prior of a model that was fitted to raw columns:
+
+    >>> from maptree import MAPTreeClassifier
+    >>> X, y = [[20, "a"], [40, "b"], [60, "a"], [80, "b"]] * 5, [0, 0, 1, 1] * 5
+    >>> model = MAPTreeClassifier(column_weights={0: 3}).fit(X, y)
+    >>> answers, weights = model.encoder_.transform(X), model.test_weights_
+    >>> score = log_posterior(model.tree_, answers, y, test_weights=weights)
+    >>> round(score, 4) == round(model.certificate_.log_posterior, 4)
+    True
     """
     if not isinstance(tree, Tree):
         raise TypeError(
