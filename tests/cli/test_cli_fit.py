@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from command import QUICK, call, people, widest, write_text
-from maptree import load_model
+from maptree import load_model, log_posterior
 from maptree.cli.files import read_source
 from maptree.cli.header import Dialect
 from maptree.cli.target import known_labels, read_target
@@ -88,6 +88,24 @@ def test_columns_of_weight_0_of_a_matrix_without_an_encoder(here, capsys):
     lines = [line.split() for line in told.out.splitlines()]
     assert ["c1", "0", "or", "1"] in lines
     assert ["c2", "weight", "0"] in lines
+
+
+def test_the_prior_on_the_command_line_is_that_of_the_library(here, capsys):
+    options = ["--split-prior", "columns", "--column-weights", "age=2,id=0"]
+    told = call(capsys, "fit", "people.csv", "-t", "buys", *QUICK, *options)
+    assert told.code == 0
+    model = load_model("people.model.json")
+    assert (model.split_prior, model.column_weights) == ("columns", {"age": 2.0, "id": 0.0})
+    X = people().drop(columns="buys")
+    X["joined"] = X["joined"].dt.date
+    answers, y = model.encoder_.transform(X), people()["buys"]
+    score = log_posterior(model.tree_, answers, y, test_weights=model.test_weights_)
+    assert score == pytest.approx(model.certificate_.log_posterior, abs=1e-6)
+    equal = log_posterior(model.tree_, answers, y)
+    assert abs(equal - score) > 0.1
+    call(capsys, "report", "people.model.json")
+    page = (here / "people.html").read_text(encoding="utf-8")
+    assert "thresholds from coarse to fine, times weights of columns: id 0, age 2." in page
 
 
 def test_json_names_the_prior(here, capsys):
