@@ -84,6 +84,22 @@ def test_column_weights_multiply():
     assert weigh(columns, "tests", (2, 1, 7, 3)) == [2, 1, 1, 3]
     assert weigh(columns, "tests", (0.5, 0.25, 7, 0.75)) == [2, 1, 1, 3]
     assert weigh(columns, "columns", (2, 1, 7, 3)) == [4, 1, 1, 6]
+    tiny = math.ldexp(1, -1000)  # only odds matter
+    assert weigh(columns, "columns", (2 * tiny, tiny, 7, 3 * tiny)) == [4, 1, 1, 6]
+
+
+def test_the_numbers_themselves():
+    """They are the prior, so another unit or rounding would be another prior."""
+    third, sixth = 5592405, 2796203  # of 2**24, to the nearest whole number
+    found = weigh([numbers(1, 0, 1, missing=True), flag()], "columns")
+    assert found == [sixth, third, sixth, third, 2**24]
+
+
+def test_no_weight_is_below_1():
+    fine = numbers(*levels(np.arange(1, 4096), 4096).tolist())
+    found = weigh([fine, flag()], "columns", (1.0, float(MOST_ODDS)))
+    assert min(found) == 1
+    assert found.count(1) > 2048
 
 
 drawn_columns = st.lists(
