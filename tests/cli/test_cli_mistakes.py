@@ -9,7 +9,7 @@ import pytest
 
 from command import QUICK, call, widest, write_text
 from maptree.cli.app import make_app
-from maptree.cli.mistakes import nearest
+from maptree.parameters.names import nearest
 
 # JSON
 
@@ -81,6 +81,37 @@ def test_errors_are_one_json_document_too(here, capsys, arguments, code):
         ("-t buys --rho 1,nan", 2, "--rho 1,nan is not finite"),
         ("-t buys --alpha 2", 2, "--alpha 2.0 is out of range: pass a number above 0"),
         ("-t buys --drop id,buys", 2, "--drop buys is the target: drop other columns"),
+        ("-t buys --split-prior rows", 2, "--split-prior rows is unknown: pass tests or columns."),
+        ("-t buys --column-weights Age=2", 1, "no column 'Age'. Did you mean 'age'?"),
+        (
+            "-t buys --column-weights age",
+            2,
+            "--column-weights age: pass NAME=WEIGHT, such as",
+        ),
+        ("-t buys --column-weights =2", 2, "--column-weights =2: pass NAME=WEIGHT"),
+        ("-t buys --column-weights age=two", 2, "age=two: two is not a number."),
+        ("-t buys --column-weights age=", 2, "age=: nothing is not a number."),
+        (
+            "-t buys --column-weights age=-1",
+            2,
+            "--column-weights age=-1 is negative: pass a",
+        ),
+        ("-t buys --column-weights city=0,age=nan", 2, "--column-weights age=nan is not finite"),
+        ("-t buys --column-weights age=inf", 2, "--column-weights age=inf is not finite"),
+        ("-t buys --column-weights age=1,age=2", 2, "--column-weights has age twice"),
+        ("-t buys --column-weights buys=2", 2, "buys=2 is about the target: pass weights of other"),
+        ("-t buys --drop id --column-weights id=0", 2, "id=0 is about a column that --drop leaves"),
+        (
+            "-t buys --column-weights age=3000000",
+            2,
+            "--column-weights age=3e+06 is more than 1,048,576 times the weight of 'id', 1: pass",
+        ),
+        (
+            "-t buys --column-weights id=0,age=0,hours=0 --column-weights "
+            "city=0,zip=0,joined=0,member=0,country=0",
+            2,
+            "--column-weights leaves out every column: pass a weight above 0.",
+        ),
         (
             "-t buys --time-limit -1",
             2,

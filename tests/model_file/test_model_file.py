@@ -46,6 +46,9 @@ def same(again, model, X):
     np.testing.assert_array_equal(again.trace_, model.trace_)
     np.testing.assert_array_equal(again.feature_importances_, model.feature_importances_)
     np.testing.assert_array_equal(again.rho_, model.rho_)
+    np.testing.assert_array_equal(again.test_weights_, model.test_weights_)
+    assert again.fitted_.prior.split_prior == model.fitted_.prior.split_prior
+    assert again.fitted_.prior.column_weights == model.fitted_.prior.column_weights
     assert again.n_features_in_ == model.n_features_in_
     assert hasattr(again, "feature_names_in_") == hasattr(model, "feature_names_in_")
     if hasattr(model, "feature_names_in_"):
@@ -187,7 +190,7 @@ def test_what_the_file_looks_like(good):
     values, text = good
     assert list(values)[:3] == ["format", "version", "training"]
     assert values["format"] == "maptree model"
-    assert values["version"] == 2
+    assert values["version"] == 3
     assert values["training"]["target"] == "buys"
     assert values["classes"] == {"dtype": "|O", "values": ["no", "yes"]}
     assert values["certificate"]["proved_depth"] == "inf"
