@@ -101,7 +101,7 @@ TEST(a_prover_that_is_alone_reaches_its_goal_in_one_call) {
     Bench bench(problem);
     const Cost optimum = run(problem).upper;
     const Cost goal = random.one_of({Cost::infinity(), optimum, optimum - Cost::nearest(1.5)});
-    maptree::Desk desk;
+    maptree::Desk desk(bench.posterior.test_costs());
     maptree::Prover prover(bench.data, bench.posterior, bench.expander, desk);
     maptree::Proof proof(
         bench.data, bench.posterior, bench.options, maptree::no_limit,

@@ -66,7 +66,7 @@ void fill(Desk& desk, std::size_t bytes) {
 
 TEST(room_is_made_by_collections_or_refused) {
   for (const std::size_t n_splits : {0u, 1u, 30u, 60u, 300u}) {
-    Desk desk;
+    Desk desk{maptree::TestCosts()};
     const std::vector<NodeId> stands_on;
     desk.pinned.push_back(&stands_on);
     CHECK(desk.make_room(n_splits, never));
@@ -90,7 +90,7 @@ TEST(room_is_made_by_collections_or_refused) {
 
 TEST(a_desk_whose_collection_was_stopped_is_broken) {
   const auto make_room = [](std::int64_t late_from) {
-    Desk desk;
+    Desk desk{maptree::TestCosts()};
     fill(desk, 12'000);
     const TurnedClock clock(late_from);
     maptree::Control control(clock.limits());

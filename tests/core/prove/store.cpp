@@ -40,7 +40,7 @@ TEST(a_store_finds_what_it_was_given) {
 TEST(nodes_of_the_same_rows_are_found_at_every_depth_but_under_one_limit) {
   // Limits that fall into one bucket of a small table, and others.
   for (const std::uint32_t limit : {3u, 15u, 31u, 63u, no_limit}) {
-    Store store;
+    Store store{maptree::TestCosts()};
     std::map<std::uint32_t, int> n_visits;  // by depth
     for (const std::uint64_t rows : {7u, 7u + 16, 8u})
       for (const std::uint32_t other : {2u, 3u, 15u, 31u, 63u, no_limit})
@@ -56,7 +56,7 @@ TEST(nodes_of_the_same_rows_are_found_at_every_depth_but_under_one_limit) {
 }
 
 TEST(weights_are_kept_whole_and_compared) {
-  Store store;
+  Store store{maptree::TestCosts()};
   std::uint64_t n = 0;
   for (const std::uint32_t weight : {1u, 2u, 3u, 1u << 25, (1u << 29) - 1}) {
     const NodeId id = store.intern(key_of(++n), Cost(0), Cost(100), {weight, 5});
@@ -110,7 +110,7 @@ TEST(opening_changes_nothing_where_there_is_no_memory) {
   int n_refused = 0;
   for (std::size_t n_splits = 1; n_splits < 60; ++n_splits) {
     for (std::uint64_t n_others = 0; n_others < 17; ++n_others) {  // that fill the last chunk
-      Store store;
+      Store store{maptree::TestCosts()};
       for (std::uint64_t n = 0; n < n_others; ++n)
         store.intern(key_of(n + 2), Cost(0), Cost(100), {1});
       const NodeId id = store.intern(key_of(1), Cost(3), Cost(100), {1});

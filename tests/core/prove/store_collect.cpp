@@ -135,7 +135,7 @@ TEST(a_collection_keeps_pinned_nodes_their_children_and_all_trees) {
 
 TEST(a_collection_asks_for_no_memory) {
   for (std::uint64_t n_nodes = 1; n_nodes < 400; n_nodes += 13) {
-    Store store;
+    Store store{maptree::TestCosts()};
     for (std::uint64_t n = 0; n < n_nodes; ++n) {
       const NodeId id = store.intern(key_of(n), Cost(0), Cost(100), {1});
       store.open(id, splits_of(n % 7, Cost(1), Cost(2)));

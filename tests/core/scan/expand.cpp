@@ -32,7 +32,7 @@ class Expansions {
   void check_node(const RowSet& rows, std::size_t depth) {
     maptree::Expansion out;
     CHECK(bench_.expander.expand(rows, depth, Cost::infinity(), workbench::never, out));
-    CHECK_EQUAL(out.varying, bench_.data.varying_columns(rows));
+    CHECK_EQUAL(out.varying, bench_.data.varying_weight(rows));
     CHECK_EQUAL(out.splits.size(), static_cast<std::size_t>(out.varying));
     for (const maptree::SplitBounds& split : out.splits) {
       RowSet part[2];
