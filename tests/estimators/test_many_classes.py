@@ -44,8 +44,9 @@ def table(n_rows: int) -> Any:
     ],
 )
 def test_a_target_that_is_not_of_classes_is_pointed_out(kind, y, message):
-    with pytest.warns(TargetWarning, match=message):
+    with pytest.warns(TargetWarning, match=message) as said:
         kind(**QUICK[kind.__name__]).fit(table(len(y)), y)
+    assert {warning.filename for warning in said if warning.category is TargetWarning} == {__file__}
 
 
 @pytest.mark.parametrize("kind", KINDS)

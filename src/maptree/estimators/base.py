@@ -173,7 +173,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         n_counted = table.n_rows if weights is None else int(weights.sum())
         if doubt := doubtful_classes(classes, n_counted):
             # Before the search, which may take long.
-            warnings.warn(doubt, TargetWarning, stacklevel=3)
+            warnings.warn(doubt, TargetWarning, stacklevel=4)  # fit, through `raising`
         hashes = RowHashes(table.n_rows, deadline)
         if encoder is not None:
             packed = encoder.encode_table(table, codes, weights, deadline, hashes, unused)

@@ -241,7 +241,8 @@ class Schema:
     def tests(self) -> tuple[Test, ...]:
         """All tests, column by column. A tree refers to tests by their position here."""
         if isinstance(self.columns, BinaryColumns):
-            return self.columns[0].tests * len(self.columns)
+            one = [column.tests for column in self.columns[:1]]
+            return sum(one, ()) * len(self.columns)
         return tuple(test for column in self.columns for test in column.tests)
 
     @cached_property

@@ -23,19 +23,8 @@ using maptree::Status;
 using maptree::Tree;
 using workbench::Bench;
 using workbench::never;
+using workbench::noisy;
 using workbench::run;
-
-namespace {
-
-// Labels by a small tree.
-Problem noisy(std::uint64_t seed, std::size_t n_rows, std::size_t n_columns, double noise = 0.3) {
-  Random random(seed);
-  return workbench::noisy(random, n_rows, n_columns, noise, 2, [](const std::vector<int>& row) {
-    return row[0] == 1 ? row[1] : row[2] ^ row[3];
-  });
-}
-
-}  // namespace
 
 TEST(a_prover_in_little_memory_finds_the_optimum) {
   Random random(71);

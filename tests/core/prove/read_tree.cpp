@@ -14,16 +14,9 @@ using maptree::NodeId;
 using maptree::Tree;
 using workbench::Bench;
 using workbench::never;
+using workbench::noisy;
 
 namespace {
-
-// Labels by a small tree.
-Problem noisy(std::uint64_t seed, std::size_t n_rows, std::size_t n_columns, double noise = 0.3) {
-  Random random(seed);
-  return workbench::noisy(random, n_rows, n_columns, noise, 2, [](const std::vector<int>& row) {
-    return row[0] == 1 ? row[1] : row[2] ^ row[3];
-  });
-}
 
 // Whether all leaves, where there are splits, have as many rows as they must.
 bool is_allowed(const Problem& problem, const Tree& tree) {

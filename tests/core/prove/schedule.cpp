@@ -3,6 +3,7 @@
 #include "prove/schedule.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 
 #include "check.hpp"
@@ -241,9 +242,11 @@ TEST(what_goes_wrong_in_a_thread_breaks_the_desk) {
     maptree::Control control({});
     maptree::Team team(schedule, data, bench.posterior, bench.bounds, bench.options, control, 1);
     team.start();
-    while (true) {
-      const auto lock = schedule.lock();
-      if (schedule.is_over()) break;
+    {
+      // Without the lock in between, or the other thread might never get it.
+      auto lock = schedule.lock();
+      while (!schedule.is_over())
+        schedule.desk().changed.wait_for(lock, std::chrono::milliseconds(1));
     }
     team.stop();
     CHECK(schedule.desk().broken);
