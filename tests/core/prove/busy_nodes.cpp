@@ -37,6 +37,7 @@ struct Table {
     out.model.rho = {1, 1};
     if (random.chance(0.4)) out.options.pair_expansion = false;
     if (random.chance(0.2)) out.options.depth_transfer = false;
+    if (random.chance(0.4)) fuzz::random_test_weights(random, out.model);
     return out;
   }
   void advance(Cost goal, std::int64_t work = INT64_MAX / 2) {

@@ -34,6 +34,7 @@ Problem noisy(Random& random, std::size_t n_rows) {
   problem.model.rho = {0.5, 0.5};
   if (random.chance(0.3)) problem.model.min_leaf = random.between(1L, 4L);
   if (random.chance(0.4)) problem.model.max_depth = random.between(0L, 5L);
+  if (random.chance(0.4)) fuzz::random_test_weights(random, problem.model);
   return problem;
 }
 
