@@ -104,7 +104,7 @@ def test_errors_are_one_json_document_too(here, capsys, arguments, code):
         (
             "-t buys --column-weights age=3000000",
             2,
-            "--column-weights age=3e+06 is more than 1,048,576 times the weight of 'id', 1: pass",
+            "--column-weights age=3000000 is more than 1,048,576 times the weight of 'id', 1: pass",
         ),
         (
             "-t buys --column-weights id=0,age=0,hours=0 --column-weights "
@@ -150,6 +150,24 @@ def test_mistakes(here, capsys, options, code, message):
         assert word not in told.err
     assert [p.name for p in here.iterdir()] == ["people.csv"]
     assert (here / "people.csv").read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["x[0]", "it's", '"quoted"', "a, b", "back\\slash", "a=b", "[]"])
+def test_weights_of_columns_with_odd_names(here, capsys, name):
+    pd.DataFrame({name: [1, 2, 3, 4] * 9, "b": [0, 1] * 18}).to_csv("odd.csv", index=False)
+    fit = ["fit", "odd.csv", "-t", "b", *QUICK, "--column-weights"]
+    told = call(capsys, *fit, f"{name}=-1")
+    assert f"--column-weights {name}=-1 is negative" in " ".join(told.err.split())
+    told = call(capsys, *fit, f"{name}=0")
+    assert "--column-weights leaves out every column" in told.err
+    told = call(capsys, *fit, f"{name}=2,", "--json")  # a comma at the end says nothing
+    assert told.code == 0
+    assert json.loads(told.out)["model"]["prior"]["column_weights"] == {name: 2}
+    wide = pd.DataFrame({"a": [1, 2] * 18, name: [1, 2, 3, 4] * 9, "b": [0, 1] * 18})
+    wide.to_csv("odd.csv", index=False)
+    told = call(capsys, *fit, f"{name}=1048577")
+    assert told.code == 2
+    assert f"--column-weights {name}=1048577 is more than" in " ".join(told.err.split())
 
 
 def test_labels_that_all_lack(here, capsys):

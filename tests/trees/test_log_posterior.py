@@ -117,6 +117,9 @@ def test_only_odds_matter():
     assert odds == log_posterior(XOR_TREE, XOR, y, test_weights=np.array([3, 1], np.uint32))
     # The root tests column 0 with 3/4 instead of 1/2; below it there is nothing to choose.
     assert odds - equal == pytest.approx(math.log(1.5))
+    for unit in (5e307, 1e-320):  # whose sum is no float, or that have few digits
+        far = log_posterior(XOR_TREE, XOR, y, test_weights=[3 * unit, unit])
+        assert far == pytest.approx(odds, abs=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -129,6 +132,7 @@ def test_only_odds_matter():
         ([-1, 1], ValueError, r"test_weights\[0\] is -1"),
         ([1, math.nan], ValueError, r"test_weights\[1\] is nan"),
         ([1, math.inf], ValueError, r"test_weights\[1\] is inf"),
+        (np.array([1, "1e-400"], np.longdouble), ValueError, r"test_weights\[1\] is 1e-400"),
         (["a", "b"], TypeError, "test_weights has type"),
         ([None, 1], TypeError, "test_weights has type"),
         ([True, True], TypeError, "test_weights has type bool"),

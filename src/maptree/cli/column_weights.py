@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ast import literal_eval
 from collections.abc import Iterable, Sequence
 
 from maptree.cli.mistakes import USAGE, Refusal, refuse_unknown
@@ -19,8 +20,9 @@ def parse_weights(given: Iterable[str], names: Sequence[str], where: str) -> dic
     """
     weights: dict[str, float] = {}
     for part in given:
-        whole = part.rpartition("=")[0] in names  # a name may have commas
-        for item in [part] if whole else filter(str.strip, part.split(",")):
+        given_last = part.rstrip(", ")
+        whole = given_last.rpartition("=")[0] in names  # a name may have commas
+        for item in [given_last] if whole else filter(str.strip, part.split(",")):
             name, weight = _parse(item.strip())
             refuse_unknown([name], names, where)
             if name in weights:
@@ -61,6 +63,6 @@ def refuse_weights(
     try:
         by_column(read_column_weights(weights), used)
     except ParameterError as error:
-        name = error.parameter.removeprefix("column_weights").strip("[]'\"")
-        what = f" {name}={error.value:g}" if name else ""
+        named = literal_eval(error.parameter.removeprefix("column_weights") or "[]")
+        what = "".join(f" {name}={weights[name]:.15g}" for name in named)
         raise Refusal(f"{_OPTION}{what} {error.fault}: {error.remedy}.", USAGE) from None

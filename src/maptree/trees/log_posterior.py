@@ -120,11 +120,13 @@ def _read_test_weights(given: ArrayLike | None, n_tests: int) -> NDArray[np.floa
         )
     if weights.dtype.kind not in "iuf":
         raise TypeError(f"test_weights has type {weights.dtype}: pass numbers above 0.")
-    bad = ~((weights > 0) & np.isfinite(weights))
+    with np.errstate(over="ignore"):  # of longer floats
+        found = weights.astype(np.float64)
+    bad = ~((found > 0) & np.isfinite(found))
     if bad.any():
         test = int(np.argmax(bad))
         raise ValueError(f"test_weights[{test}] is {weights[test]!s}: pass numbers above 0.")
-    return weights.astype(np.float64)
+    return found
 
 
 def _cost(
@@ -142,14 +144,16 @@ def _cost(
     n_rows = len(codes)
     present = np.ones(n_rows, dtype=bool) if weights is None else weights > 0
     at = {0: np.packbits(present, bitorder="little")}
-    varying = np.zeros(tree.node_count)  # the sum of the weights of tests that vary
+    varying = np.full(tree.node_count, -np.inf)  # log of the weight of the tests that vary
     counts = np.zeros((tree.node_count, tree.n_classes), dtype=np.int64)
     possible = np.ones(tree.node_count, dtype=bool)
     for node in range(tree.node_count):  # parents come before their children
         rows = at.pop(node)
         counts[node] = _count(rows, codes, weights, tree.n_classes)
         varies = _varies(columns, rows)
-        varying[node] = of_tests[varies].sum()
+        if varies.any():
+            heaviest = of_tests[varies].max()  # by which they are divided: the sum may be too large
+            varying[node] = np.log((of_tests[varies] / heaviest).sum()) + np.log(heaviest)
         test = tree.feature[node]
         if test >= 0:
             possible[node] = varies[test]
@@ -159,11 +163,11 @@ def _cost(
     # In logarithms: p_split itself may be too small for a float.
     log_p_split = np.log(prior.alpha) - prior.beta * np.log1p(tree.depths)
     stop = -np.log1p(-np.exp(log_p_split))
-    leaf = np.where(varying > 0, stop, 0.0) + _likelihood_cost(counts, prior.rho)
+    leaf = np.where(varying > -np.inf, stop, 0.0) + _likelihood_cost(counts, prior.rho)
     subtree = leaf.copy()
     for node in np.flatnonzero(tree.feature >= 0)[::-1]:
         if possible[node]:
-            chosen = np.log(varying[node]) - np.log(of_tests[tree.feature[node]])
+            chosen = varying[node] - np.log(of_tests[tree.feature[node]])
             split = -log_p_split[node] + chosen
             subtree[node] = split + subtree[tree.left[node]] + subtree[tree.right[node]]
         else:
