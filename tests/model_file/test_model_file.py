@@ -183,6 +183,9 @@ def test_what_cannot_be_saved(tmp_path):
     model = classifier().fit(X, y).set_params(alpha=7)
     with pytest.raises(ValueError, match="alpha=7 is out of range"):
         model.save(path)
+    model.set_params(alpha=0.9, column_weights=[1, 2])
+    with pytest.raises(ValueError, match=r"column_weights\[0\] is 1"):
+        model.save(path)
     assert not path.exists()
 
 
