@@ -103,6 +103,10 @@ TEST(opening_keeps_the_splits_that_may_be_cheaper) {
   const NodeId better = store.intern(key_of(3), Cost(1), Cost(50), {1});
   store.open(better, found);
   CHECK(store[better].upper == Cost(10) && store[better].best == 1 && store[better].below[0] == 7);
+
+  const NodeId cheaper = store.intern(key_of(4), Cost(1), Cost(9), {1});
+  store.open(cheaper, found);  // what is known of it costs less than the split
+  CHECK(store[cheaper].upper == Cost(9) && store[cheaper].best == maptree::no_column);
 }
 
 TEST(opening_changes_nothing_where_there_is_no_memory) {

@@ -318,7 +318,7 @@ TEST(expansions_hold_at_the_greatest_depth) {
 // At whichever reading of the clock an expansion is stopped, it says so.
 TEST(an_expansion_that_is_stopped_is_void) {
   Random random(58);
-  for (int variant = 0; variant < 8; ++variant) {
+  for (int variant = 0; variant < 9; ++variant) {
     Problem problem = workbench::noisy(random, 50, 9, 0.2, variant == 0 ? 40 : 2,
                                        [](const auto& row) { return row[0] ^ row[1]; });
     problem.model.rho.assign(variant == 0 ? 40 : 2, 0.5);
@@ -330,6 +330,7 @@ TEST(an_expansion_that_is_stopped_is_void) {
       for (auto& row : problem.model.x) std::fill(row.begin() + 4, row.end(), 0);
     if (variant == 6) problem.model.max_depth = 1;
     if (variant == 7) problem.model.max_depth = 2;
+    if (variant == 8) problem.model.test_weight = {1, 2, 3, 4, 5, 6, 7, 8, 9};
     workbench::Bench bench(problem);
     const auto expand = [&](const TurnedClock& clock, maptree::Expansion& out) {
       maptree::Control control(clock.limits());
