@@ -276,7 +276,7 @@ bool NodeView::transpose_rows(Watch& watch) {
           tile[r * blocks + b] =
               Dataset::half_of(from[r], h + b) ^ Dataset::half_of(first_row_, h + b);
       transpose_blocks<blocks>(tile);
-      std::uint32_t* to = &raw_[w * raw_stride_ + h * half_bits];
+      const auto to = std::span(raw_).subspan(w * raw_stride_ + h * half_bits, n * half_bits);
       for (std::size_t b = 0; b < n; ++b)
         for (std::size_t c = 0; c < half_bits; ++c) to[b * half_bits + c] = tile[c * blocks + b];
     }
