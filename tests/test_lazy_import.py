@@ -62,6 +62,8 @@ def test_what_a_refused_fit_does_not_import(tmp_path):
         ["t.csv", "-t", "three", "--positive", "9"],
         ["t.csv", "-t", "three", "--rho", "1,2"],
         ["t.csv", "-t", "three", "--drop", "a,one,number"],
+        ["t.csv", "-t", "three", "--column-weights", "three=2"],
+        ["t.csv", "-t", "three", "--column-weights", "a=0,one=0,number=0"],
     ]
     script = (
         "import sys, maptree.cli.app as app\n"
@@ -72,4 +74,4 @@ def test_what_a_refused_fit_does_not_import(tmp_path):
     told = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path
     )
-    assert told.stdout == f"{[1] * len(refused)} []\n", told.stderr
+    assert told.stdout == f"{[1] * 6 + [2] * 2} []\n", told.stderr

@@ -1,7 +1,8 @@
 // Dataset: the immutable training data, folded and packed for the search.
 //
-// Columns: equal and complementary columns split alike, so one of them is searched and its
-// `multiplicity` keeps |V| right. Constant columns split nothing and are dropped.
+// Columns: equal and complementary columns split alike, so the heaviest of them is searched and its
+// `multiplicity`, the sum of their weights, keeps the prior right. Constant columns split nothing
+// and are dropped. Weights have no common divisor: equal ones are all 1.
 // Rows: identical rows never part, so they are one row with a class count each (its `pattern`).
 // Rows of equal pattern form a segment, and a segment starts at a word boundary: one AND and
 // popcount over a segment, times its pattern, gives all class counts at once. Without duplicate
@@ -37,14 +38,14 @@ struct Folding {
 class Dataset {
  public:
   // Takes the table, and gives its memory back as soon as it has been read. weights may be empty
-  // (every row counts once). Throws std::invalid_argument on the caller's mistakes: labels or
-  // weights out of range, no row of positive weight, too much weight; and std::length_error, before
-  // it is taken, if more than `memory_limit` bytes would be needed. Where the watch says stop the
-  // dataset is not complete(): then it has class_totals(), and n_columns() only tells whether any
-  // column varies.
+  // (every row counts once), and so may test_weights (all are 1). Throws
+  // std::invalid_argument on the caller's mistakes: labels or weights out of range, no row of
+  // positive weight, too much weight; and std::length_error, before it is taken, if more than
+  // `memory_limit` bytes would be needed. Where the watch says stop the dataset is not complete():
+  // then it has class_totals(), and n_columns() only tells whether any column varies.
   Dataset(PackedTable table, const Labels& labels, std::span<const std::int64_t> weights,
           int n_classes, Folding folding = {}, std::size_t memory_limit = SIZE_MAX,
-          Watch& watch = no_watch());
+          Watch& watch = no_watch(), std::span<const std::uint32_t> test_weights = {});
 
   [[nodiscard]] bool complete() const { return complete_; }
   [[nodiscard]] int n_classes() const { return n_classes_; }
@@ -70,9 +71,15 @@ class Dataset {
     return half;
   }
   [[nodiscard]] std::size_t halves_per_row() const { return (row_bytes_ + 3) / 4; }
+  // The sum of the weights of the caller's columns that a folded column stands for.
   [[nodiscard]] int multiplicity(std::size_t c) const { return multiplicity_[c]; }
-  // The caller's column that a folded column stands for (the first of its equals).
+  // The heaviest of them, the first of equals.
   [[nodiscard]] std::uint32_t original(std::size_t c) const { return original_[c]; }
+  [[nodiscard]] std::int32_t test_weight(std::size_t c) const {
+    return test_weights_.empty() ? 1 : test_weights_[c];
+  }
+  // Whether any weight is not 1.
+  [[nodiscard]] bool weighted() const { return !test_weights_.empty(); }
 
   [[nodiscard]] RowSet all_rows() const;
   [[nodiscard]] RowKey key(const RowSet& rows) const { return keys_(rows); }
@@ -80,11 +87,12 @@ class Dataset {
   void use_keys(RowKeys keys) { keys_ = std::move(keys); }
   // Class counts of a set; returns the number of its distinct rows.
   std::int64_t count(const RowSet& rows, std::span<std::int64_t> counts) const;
-  // Sum of multiplicities of the columns that are not constant on the set: |V|.
-  [[nodiscard]] std::int64_t varying_columns(const RowSet& rows) const;
+  // Sum of multiplicities of the columns that are not constant on the set: W, which is |V| where
+  // all weights are 1.
+  [[nodiscard]] std::int64_t varying_weight(const RowSet& rows) const;
   // Whether any column parts these rows; `distinct` is what count() said of them.
   [[nodiscard]] bool varies(const RowSet& rows, std::int64_t distinct) const {
-    return rows_folded_ ? distinct > 1 : varying_columns(rows) > 0;
+    return rows_folded_ ? distinct > 1 : varying_weight(rows) > 0;
   }
   [[nodiscard]] std::size_t bytes() const;
   // The most that was held while it was made, the table included.
@@ -98,12 +106,15 @@ class Dataset {
   // Rows that count as bits; checks labels and weights on the way.
   [[nodiscard]] std::vector<Word> read_classes(const RowClasses& classes, std::size_t n_rows);
   // These return false when stopped.
-  bool choose_columns(const PackedTable& table, const std::vector<Word>& live, bool fold,
-                      const KeyedHash& hash, Watch& watch);
+  bool choose_columns(const PackedTable& table, const std::vector<Word>& live,
+                      std::span<const std::int32_t> tests, bool fold, const KeyedHash& hash,
+                      Watch& watch);
+  void sort_columns();
   bool fill_rows(const PackedTable& table, const RowClasses& classes, Watch& watch);
   bool move_rows(PageVector<std::uint32_t>& slot, Watch& watch);
   bool fill_columns(Watch& watch);
-  [[nodiscard]] bool build(PackedTable& table, const RowClasses& classes, Folding folding,
+  [[nodiscard]] bool build(PackedTable& table, const RowClasses& classes,
+                           std::span<const std::uint32_t> test_weights, Folding folding,
                            std::size_t memory_limit, Watch& watch);
 
   int n_classes_ = 0;
@@ -125,6 +136,7 @@ class Dataset {
   RowKeys keys_;
   std::vector<int> multiplicity_;
   std::vector<std::uint32_t> original_;
+  std::vector<std::int32_t> test_weights_;  // of these; empty: all are 1
 };
 
 }  // namespace maptree

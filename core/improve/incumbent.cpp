@@ -38,13 +38,13 @@ Cost Incumbent::grow_node(const RowSet& rows, std::size_t depth, int hope, Watch
   if (!may_split) return leaf;
   watch.count(work);
   if (!view_.load(rows, watch)) return leaf;
-  const Cost base = posterior_.split(depth) + posterior_.log_columns(view_.varying());
+  const Cost base = posterior_.split(depth) + posterior_.log_weight(view_.varying());
   Cost leaves;
   const std::uint32_t column = choose(depth, base, leaf, watch, leaves);
   hope = base + leaves < leaf ? patience : hope - 1;
   if (column == no_column || hope < 0) return leaf;
 
-  Cost cost = base;
+  Cost cost = base + posterior_.test_costs()[column];
   RowSet part;
   for (int side = 0; side < 2; ++side) {
     part.assign_side(rows, data_.column(column), side);
@@ -68,7 +68,8 @@ std::uint32_t Incumbent::choose(std::size_t depth, Cost base, Cost leaf, Watch& 
   Cost least = Cost::infinity();
   for (std::size_t c = 0; c < view_.columns().size(); ++c) {
     if (watch.stop(work)) return no_column;
-    Cost likelihood, bound = base;
+    Cost likelihood = posterior_.test_costs()[view_.columns()[c].dataset];
+    Cost bound = base + likelihood;
     bool valid = true;
     for (int side = 0; side < 2; ++side) {
       view_.count_side(c, side, counts_);

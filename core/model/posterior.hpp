@@ -1,7 +1,9 @@
 // Posterior: the prior over trees and the Dirichlet-multinomial likelihood of leaves, as tables.
 //
-// cost(tree) = sum over inner nodes of split(d) + log_columns(|V|)
-//            + sum over leaves of (|V| > 0 ? stop(d) : 0) + leaf(counts).
+// cost(tree) = sum over inner nodes of split(d) + log_weight(W) - log_weight(w)
+//            + sum over leaves of (W > 0 ? stop(d) : 0) + leaf(counts),
+// w the weight of the node's test and W the sum of the weights of all tests that vary on its rows:
+// their number |V| where all weights are 1.
 //
 // Every table entry is rounded once, and in such a way that the two inequalities the bounds rest on
 // hold exactly between the rounded numbers, with no slack (docs/design/bounds.md):
@@ -15,6 +17,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -37,6 +40,23 @@ struct Prior {
   std::vector<double> rho;  // one per class, min_rho to max_rho
 };
 
+// What a split pays for its own test, in addition to the `base` that all splits of its node pay:
+// minus the log of the test's weight. A view of a table of the posterior.
+class TestCosts {
+ public:
+  TestCosts() = default;  // all weights are 1
+  explicit TestCosts(const std::vector<Cost>& of_columns)
+      : of_columns_(of_columns.empty() ? nullptr : of_columns.data()) {}
+
+  // By column of the dataset.
+  [[nodiscard]] Cost operator[](std::size_t column) const {
+    return of_columns_ == nullptr ? Cost(0) : of_columns_[column];
+  }
+
+ private:
+  const Cost* of_columns_ = nullptr;
+};
+
 class Posterior {
  public:
   // Throws std::invalid_argument for a prior out of range. The tables grow with the weight of the
@@ -53,9 +73,14 @@ class Posterior {
   [[nodiscard]] int n_classes() const { return static_cast<int>(start_.size()); }
   [[nodiscard]] Cost split(std::size_t depth) const { return split_[clamp(depth)]; }
   [[nodiscard]] Cost stop(std::size_t depth) const { return stop_[clamp(depth)]; }
-  [[nodiscard]] Cost log_columns(std::int64_t n) const {
-    return Cost(log_columns_[static_cast<std::size_t>(n)]);
+  // log of a sum of weights of tests. A table has those that are sums of ones; others are rounded
+  // one by one, and rise with the sum up to max_test_weight (docs/design/bounds.md, section 1).
+  [[nodiscard]] Cost log_weight(std::int64_t sum) const {
+    const auto at = static_cast<std::size_t>(sum);
+    return at < log_weight_.size() ? Cost(log_weight_[at])
+                                   : Cost::nearest(std::log(static_cast<double>(sum)));
   }
+  [[nodiscard]] TestCosts test_costs() const { return TestCosts(test_costs_); }
   [[nodiscard]] Cost leaf(std::span<const std::int64_t> counts) const;
   [[nodiscard]] Cost pure(int k, std::int64_t count) const { return Cost(pure_table(k)[count]); }
   // A lower bound on what a group of identical rows adds to any leaf: its maximum likelihood
@@ -93,7 +118,8 @@ class Posterior {
   bool complete_ = true;
   std::vector<Cost> split_;
   std::vector<Cost> stop_;
-  std::vector<std::int64_t> log_columns_;
+  std::vector<std::int64_t> log_weight_;
+  std::vector<Cost> test_costs_;           // by column of the dataset; empty: all weights are 1
   using Table = PageVector<std::int64_t>;  // by count
   Table rising_;
   std::vector<std::size_t> start_;  // of a class in the next two, which hold one after the other

@@ -46,7 +46,7 @@ class Scorer {
 
  private:
   Cost visit(std::size_t node, const RowSet& rows, std::size_t depth) {
-    const std::int64_t varying = data_.varying_columns(rows);
+    const std::int64_t varying = data_.varying_weight(rows);  // W
     data_.count(rows, counts_);
     if (!wanted_.empty())
       std::copy(counts_.begin(), counts_.end(), wanted_.begin() + offset(node * n_classes_));
@@ -54,8 +54,10 @@ class Scorer {
         posterior_.leaf(counts_) + (varying > 0 ? posterior_.stop(depth) : Cost(0));
     if (tree_.feature[node] < 0) return scores_.subtree[node] = scores_.as_leaf[node];
 
-    Cost cost = posterior_.split(depth) + posterior_.log_columns(varying);
-    const Word* column = data_.column(column_of(tree_.feature[node]));
+    const std::size_t tested = column_of(tree_.feature[node]);
+    Cost cost =
+        posterior_.split(depth) + posterior_.log_weight(varying) + posterior_.test_costs()[tested];
+    const Word* column = data_.column(tested);
     RowSet part;
     for (int side = 0; side < 2; ++side) {
       part.assign_side(rows, column, side);

@@ -33,11 +33,13 @@ void take_back(std::unique_lock<std::mutex>& lock) {
   lock.lock();
 }
 
+// Before the place of any split.
+constexpr Place before_all{Cost(INT64_MIN), 0};
+
 // As Store::open wants them, without those that it would not keep.
-void sort_splits(Expansion& found, Cost upper) {
-  if (found.best != no_column)
-    upper = std::min(upper, found.base + found.best_upper[0] + found.best_upper[1]);
-  const auto place = [](const SplitBounds& split) { return place_of(split); };
+void sort_splits(Expansion& found, Cost upper, TestCosts test_costs) {
+  if (found.best != no_column) upper = std::min(upper, found.best_cost);
+  const auto place = [=](const SplitBounds& split) { return place_of(split, test_costs); };
   std::erase_if(found.splits,
                 [&](const SplitBounds& split) { return found.base + place(split).total >= upper; });
   std::ranges::sort(found.splits, {}, place);
@@ -161,7 +163,7 @@ Prover::Outcome Prover::raise(NodeId id, std::size_t depth, Cost target) {
   const std::int64_t expansions_before = expansions_;
   const Cost before = node.lower;
   Outcome outcome = Outcome::reached;
-  Place tried{Cost(-1), 0};  // splits up to here are in others' hands
+  Place tried = before_all;  // splits up to here are in others' hands
   for (;;) {
     const Cost goal = std::min(target, node.upper);
     if (node.lower >= goal) break;
@@ -178,7 +180,7 @@ Prover::Outcome Prover::raise(NodeId id, std::size_t depth, Cost target) {
     Place next{Cost::infinity(), 0};
     SplitRecord* chosen = nullptr;
     store_.find_split(node, [&](SplitRecord& split) {
-      const Place place = place_of(split);
+      const Place place = store_.place(split);
       least = std::min(least, place.total);
       if (place > tried && place < next) {
         next = place;
@@ -196,16 +198,16 @@ Prover::Outcome Prover::raise(NodeId id, std::size_t depth, Cost target) {
     if (next.total > node.rest && node.base + node.rest < goal) {
       outcome = node.busy ? Outcome::taken : expand(id, depth);
       if (outcome != Outcome::reached) break;
-      tried = Place{Cost(-1), 0};
+      tried = before_all;
       continue;
     }
     if (chosen == nullptr || node.base + next.total >= goal) {
       outcome = Outcome::taken;
       break;
     }
-    const Outcome below = raise_split(id, *chosen, depth, goal - node.base);
+    const Outcome below = raise_split(id, *chosen, depth, goal);
     if (below == Outcome::stopped) continue;  // notes what was reached, and ends
-    tried = below == Outcome::taken ? next : Place{Cost(-1), 0};
+    tried = below == Outcome::taken ? next : before_all;
   }
   pins_.pop_back();
   if (node.solved() && node.n_splits > 1) store_.close(id);
@@ -220,9 +222,11 @@ Prover::Outcome Prover::raise(NodeId id, std::size_t depth, Cost target) {
 
 // The split lives as long as its node is not solved; everything else may change whenever the lock
 // is let go, so it is read anew.
-Prover::Outcome Prover::raise_split(NodeId id, SplitRecord& split, std::size_t depth, Cost target) {
+Prover::Outcome Prover::raise_split(NodeId id, SplitRecord& split, std::size_t depth, Cost goal) {
   StoreNode& node = store_[id];
   const std::uint32_t column = split.column;
+  const Cost base = node.base + store_.test_costs()[column];
+  Cost target = goal - base;  // of both children
   bool taken[2] = {false, false};
   for (;;) {
     if (!split.attached()) {
@@ -232,15 +236,15 @@ Prover::Outcome Prover::raise_split(NodeId id, SplitRecord& split, std::size_t d
     }
     StoreNode* child[2] = {&store_[split.child[0]], &store_[split.child[1]]};
     for (int side = 0; side < 2; ++side) split.lower[side] = child[side]->lower;
-    const Cost upper = node.base + child[0]->upper + child[1]->upper;
+    const Cost upper = base + child[0]->upper + child[1]->upper;
     if (upper < node.upper) {
       node.upper = upper;
       if (node.best != column) node.below[0] = node.below[1] = no_column;
       node.best = column;
       node.lower = std::min(node.lower, upper);
-      target = std::min(target, upper - node.base);
+      target = std::min(target, upper - base);
     }
-    if (split.total() >= target || (child[0]->solved() && child[1]->solved()))
+    if (split.lower[0] + split.lower[1] >= target || (child[0]->solved() && child[1]->solved()))
       return Outcome::reached;
 
     const bool open[2] = {!child[0]->solved() && !taken[0], !child[1]->solved() && !taken[1]};
@@ -253,11 +257,11 @@ Prover::Outcome Prover::raise_split(NodeId id, SplitRecord& split, std::size_t d
                  ? 0
                  : 1;
     }
-    const Cost goal = std::min(split.lower[side] + turn, target - split.lower[1 - side]);
+    const Cost enough = std::min(split.lower[side] + turn, target - split.lower[1 - side]);
     const NodeId next = split.child[side];
     RowSet& rows = rows_at(depth + 1);  // may move the others
     rows.assign_side(path_[depth], data_.column(column), side);
-    const Outcome outcome = raise(next, depth + 1, goal);
+    const Outcome outcome = raise(next, depth + 1, enough);
     if (node.solved()) return Outcome::reached;  // by somebody else: the split may be gone
     assert(split.column == column);
     if (outcome == Outcome::stopped) {
@@ -328,7 +332,7 @@ Prover::Outcome Prover::expand(NodeId id, std::size_t depth) {
   Arena::Chunk spare = fetch ? Arena::make_spare() : nullptr;
   const bool whole =
       expander_.expand(proof_->bounds, path_[depth], depth, upper, *watch_, expansion_);
-  sort_splits(expansion_, upper);
+  sort_splits(expansion_, upper, store_.test_costs());
   take_back(*lock_);
   if (fetch) store_.take_spare(std::move(spare));
   node.busy = false;
@@ -375,7 +379,8 @@ void Prover::build(NodeId id, const RowSet& rows, std::size_t depth, Tree& tree)
 
 Cost Prover::below_cost(std::uint32_t column, const RowSet& rows, std::size_t depth) {
   if (column == no_column) return measure(rows, depth).leaf;
-  Cost cost = posterior_.split(depth) + posterior_.log_columns(data_.varying_columns(rows));
+  Cost cost = posterior_.split(depth) + posterior_.log_weight(data_.varying_weight(rows)) +
+              store_.test_costs()[column];
   for (int side = 0; side < 2; ++side) {
     part_.assign_side(rows, data_.column(column), side);
     cost += measure(part_, depth + 1).leaf;

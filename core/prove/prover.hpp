@@ -53,6 +53,8 @@ struct Proof {
 
 // What provers share.
 struct Desk {
+  explicit Desk(TestCosts test_costs) : store(test_costs) {}
+
   std::mutex mutex;
   std::condition_variable changed;  // somebody has ended an expansion
   Store store;
@@ -93,7 +95,7 @@ class Prover {
   enum class Outcome { reached, taken, stopped };  // taken: what is left is in others' hands
 
   Outcome raise(NodeId id, std::size_t depth, Cost target);
-  Outcome raise_split(NodeId id, SplitRecord& split, std::size_t depth, Cost target);
+  Outcome raise_split(NodeId id, SplitRecord& split, std::size_t depth, Cost goal);
   Outcome expand(NodeId id, std::size_t depth);
   void transfer(StoreNode& node);
   bool attach(StoreNode& node, SplitRecord& split, std::size_t depth);

@@ -26,6 +26,7 @@ Schedule::Schedule(const Dataset& data, const Posterior& posterior, const Option
     : data_(data),
       posterior_(posterior),
       options_(options),
+      desk_(posterior.test_costs()),
       whole_(data, posterior, options, limit_of(options)) {
   desk_.max_expansions = max_expansions;
 }

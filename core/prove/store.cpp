@@ -9,7 +9,8 @@
 
 namespace maptree {
 
-Store::Store() : buckets_(first_buckets, NodeId::none), half_(first_buckets / 2) {}
+Store::Store(TestCosts test_costs)
+    : test_costs_(test_costs), buckets_(first_buckets, NodeId::none), half_(first_buckets / 2) {}
 
 std::size_t Store::bytes() const {
   return memory_.bytes() + chunks_.capacity() * sizeof(Chunk*) +
@@ -142,17 +143,14 @@ void Store::open(NodeId id, const Expansion& found) {
   at.expanded = true;
   at.base = found.base;
   at.rest = Cost::infinity();
-  if (found.best != no_column) {
-    const Cost upper = found.base + found.best_upper[0] + found.best_upper[1];
-    if (upper < at.upper) {
-      at.upper = upper;
-      at.best = found.best;
-      for (int side = 0; side < 2; ++side) at.below[side] = found.best_below[side];
-    }
+  if (found.best != no_column && found.best_cost < at.upper) {
+    at.upper = found.best_cost;
+    at.best = found.best;
+    for (int side = 0; side < 2; ++side) at.below[side] = found.best_below[side];
   }
   at.lower = std::min(at.lower, at.upper);
-  assert(std::ranges::is_sorted(found.splits, {},
-                                [](const SplitBounds& split) { return place_of(split); }));
+  assert(std::ranges::is_sorted(
+      found.splits, {}, [this](const SplitBounds& split) { return place_of(split, test_costs_); }));
   if (at.n_splits > 0) {
     reopen(at, found, there);
     return;
@@ -175,7 +173,7 @@ void Store::reopen(StoreNode& at, const Expansion& found, const std::vector<std:
 }
 
 void Store::add_split(StoreNode& at, std::uint32_t& block, const SplitBounds& split) {
-  if (at.base + split.lower[0] + split.lower[1] >= at.upper) return;
+  if (at.base + place_of(split, test_costs_).total >= at.upper) return;
   SplitRecord& to = add_split(at, block);
   to.column = split.column;
   to.lower[0] = split.lower[0];
@@ -222,8 +220,9 @@ void Store::free_chain(std::uint32_t& first) {
 void Store::trim(StoreNode& at, Cost margin) {
   std::uint32_t block = at.splits, n_kept = 0;
   for_each_split(at, [&](SplitRecord& split) {
-    if (split.column != at.best && at.base + split.total() > at.lower + margin) {
-      at.rest = std::min(at.rest, split.total());
+    const Cost total = place(split).total;
+    if (split.column != at.best && at.base + total > at.lower + margin) {
+      at.rest = std::min(at.rest, total);
       return;
     }
     if (n_kept > 0 && n_kept % block_splits == 0) block = cell(block).splits->next;

@@ -38,7 +38,6 @@ struct SplitRecord {
   std::uint32_t column = no_column;
   std::uint32_t next = UINT32_MAX;  // in the first of a block: the cell of the block after it
 
-  [[nodiscard]] Cost total() const { return lower[0] + lower[1]; }
   [[nodiscard]] bool attached() const { return child[0] != NodeId::none; }
   // Never attached, nor passed by those of a later expansion.
   [[nodiscard]] bool fresh() const { return child[1] == NodeId::none; }
@@ -49,17 +48,16 @@ struct SplitRecord {
 };
 static_assert(sizeof(SplitRecord) == 32);
 
-// Splits in the order in which they are taken up.
+// Splits in the order in which they are taken up: by what they cost at least, in addition to their
+// node's base.
 struct Place {
   Cost total;
   std::uint32_t column = 0;
   auto operator<=>(const Place&) const = default;
 };
-[[nodiscard]] inline Place place_of(const SplitRecord& split) {
-  return {split.total(), split.column};
-}
-[[nodiscard]] inline Place place_of(const SplitBounds& split) {
-  return {split.lower[0] + split.lower[1], split.column};
+template <class Split>
+[[nodiscard]] Place place_of(const Split& split, TestCosts test_costs) {
+  return {split.lower[0] + split.lower[1] + test_costs[split.column], split.column};
 }
 
 inline constexpr std::uint32_t no_cell = UINT32_MAX;
@@ -81,7 +79,7 @@ struct StoreKey {
 struct StoreNode {
   StoreKey key;
   Cost lower, upper;
-  Cost base;                       // split(d) + log |V|, once expanded
+  Cost base;                       // split(d) + log W, once expanded
   Cost rest = Cost::infinity();    // the least total of the splits that were dropped
   std::uint32_t splits = no_cell;  // the first of a chain of blocks
   std::uint32_t n_splits = 0;
@@ -104,7 +102,7 @@ static_assert(sizeof(StoreNode) == 96);
 
 class Store {
  public:
-  Store();
+  explicit Store(TestCosts test_costs);
   ~Store();
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
@@ -118,6 +116,8 @@ class Store {
     const auto n = static_cast<std::uint32_t>(id);
     return chunks_[n / chunk_cells]->cells[n % chunk_cells].node;
   }
+  [[nodiscard]] TestCosts test_costs() const { return test_costs_; }
+  [[nodiscard]] Place place(const SplitRecord& split) const { return place_of(split, test_costs_); }
   // Calls visit(split) for each split of a node, in order, until it says true.
   template <class Visit>
   void find_split(const StoreNode& of, Visit&& visit) {
@@ -235,6 +235,7 @@ class Store {
   void give_back(std::uint32_t n);
   [[nodiscard]] bool is_untouched(std::uint32_t n) const;
 
+  const TestCosts test_costs_;
   Arena memory_{sizeof(Chunk), small_chunks ? 2048 : std::size_t{1} << 16};
   std::vector<Chunk*> chunks_;
   std::uint32_t n_cells_ = 0;

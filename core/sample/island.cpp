@@ -85,7 +85,7 @@ bool Island::decide(Particle& particle, Watch& watch) {
     if (!draw_split(node, log_change, column, watch)) return false;
     if (column != leaf_column) {
       const auto number = static_cast<std::uint32_t>(column);
-      const std::int64_t n_varying = nodes_.n_varying(node.id);
+      const std::int64_t weight = nodes_.varying_weight(node.id);
       const auto [zero, one] = nodes_.children(node.id, number, watch);
       if (one == Id::none) return false;
       if (options_.proposal == SmcProposal::prior)
@@ -95,8 +95,9 @@ bool Island::decide(Particle& particle, Watch& watch) {
       particle.nodes[particle.n_decided].column = column;
       particle.nodes.push_back({zero, leaf_column, depth});
       particle.nodes.push_back({one, leaf_column, depth});
-      particle.cost += posterior_.split(node.depth) + posterior_.log_columns(n_varying) +
-                       leaf(zero, depth) + leaf(one, depth) - leaf(node.id, node.depth);
+      particle.cost += posterior_.split(node.depth) + posterior_.log_weight(weight) +
+                       posterior_.test_costs()[number] + leaf(zero, depth) + leaf(one, depth) -
+                       leaf(node.id, node.depth);
     }
     particle.log_weight += log_change;
   }

@@ -90,18 +90,26 @@ const ParticleNodes::Options* ParticleNodes::options(Id id, Watch& watch) {
   Node& node = nodes_[static_cast<std::size_t>(id)];
   if (node.options != nullptr) return node.options.get();
   if (!find_rows(id, watch)) return nullptr;
+  std::int64_t weight = 0;
+  double sum = 0;
   if (weigh_) {
     if (!split_gains_.find(rows_, counts(id), found_.columns, found_.sums, watch)) return nullptr;
     const double most = *std::max_element(found_.sums.begin(), found_.sums.end());
-    double sum = 0;
-    for (double& ratio : found_.sums) ratio = sum += std::exp(ratio - most);
-    found_.log_mean = most + std::log(sum / static_cast<double>(found_.columns.size()));
+    for (std::size_t i = 0; i < found_.sums.size(); ++i) {
+      const std::int32_t of_column = data_.test_weight(found_.columns[i]);
+      weight += of_column;
+      found_.sums[i] = sum += of_column * std::exp(found_.sums[i] - most);
+    }
+    found_.log_mean = most + std::log(sum / static_cast<double>(weight));
   } else {
-    if (find_varying(data_, rows_, all_columns_, varying_, watch) < 0) return nullptr;
+    weight = find_varying(data_, rows_, all_columns_, varying_, watch);
+    if (weight < 0) return nullptr;
     found_.columns.clear();
+    found_.sums.clear();
     for (std::size_t w = 0; w < varying_.size(); ++w)
       for_each_slot(varying_[w], w * word_bits, [&](std::size_t c) {
         found_.columns.push_back(static_cast<std::uint32_t>(c));
+        if (data_.weighted()) found_.sums.push_back(sum += data_.test_weight(c));
       });
   }
   if (options_bytes_ + found_.bytes() > options_limit) {
@@ -109,7 +117,7 @@ const ParticleNodes::Options* ParticleNodes::options(Id id, Watch& watch) {
     options_bytes_ = 0;
   }
   options_bytes_ += found_.bytes();
-  node.n_varying = static_cast<std::uint32_t>(found_.columns.size());
+  node.varying_weight = static_cast<std::uint32_t>(weight);
   node.options = std::make_unique<Options>(found_);
   return node.options.get();
 }

@@ -1,7 +1,7 @@
 // Expander: an expansion, which is what one pass over a node's rows tells of all its splits.
 //
 // Pair expansion counts every pair of the node's columns once. That gives, without creating
-// a node: |V| of all children exactly; for all children a lower bound one level deeper than their
+// a node: W of all children exactly; for all children a lower bound one level deeper than their
 // own counts give; and the best tree of depth two. For that a grandchild's leaf cost must be exact,
 // and it is: the number of distinct rows tells whether it could be split. (Without row folding stop
 // is left out of its lower bound, and children get no better upper bound than their own leaf.)
@@ -16,7 +16,8 @@
 
 namespace maptree {
 
-// The two children of a split, side 0 and 1 as in the dataset.
+// The two children of a split, side 0 and 1 as in the dataset. What the split itself pays is the
+// node's base and its test's cost (TestCosts), and is not in these.
 struct SplitBounds {
   std::uint32_t column = no_column;
   Cost lower[2];
@@ -24,12 +25,13 @@ struct SplitBounds {
 };
 
 struct Expansion {
-  std::int64_t varying = 0;  // |V|
+  std::int64_t varying = 0;  // W, the weight of the columns that vary
   Cost leaf;
-  Cost base;  // split(d) + log |V|, what every split pays
+  Cost base;  // split(d) + log W, what every split pays; beside it, its test's cost
   std::vector<SplitBounds> splits;
-  // The cheapest split by upper bounds, where these are known (pair expansion).
+  // The cheapest split by upper bounds, where these are known (pair expansion), and its cost.
   std::uint32_t best = no_column;
+  Cost best_cost;
   Cost best_upper[2];
   std::uint32_t best_below[2] = {no_column, no_column};  // a child's own split; none: a leaf
   Cost best_leaf[2][2];                                  // of the two leaves below that
@@ -51,12 +53,14 @@ class Expander {
   [[nodiscard]] std::size_t bytes() const {
     return view_.bytes() + children_.capacity() * sizeof(Child) +
            order_.capacity() * sizeof(std::uint32_t) +
+           test_cost_.capacity() * sizeof(std::int64_t) +
            (mixed_.capacity() + pure_.capacity()) * sizeof(mixed_[0]);
   }
   // What bytes() will be, known before the expander is made.
   [[nodiscard]] static std::size_t bytes_for(const Dataset& data, const Options& options) {
     return NodeView::bytes_for(data, options) +
            data.n_columns() * (sizeof(Child) + sizeof(std::uint32_t)) +
+           (data.weighted() ? NodeView::stride_of(data.n_columns()) * sizeof(std::int64_t) : 0) +
            2 * static_cast<std::size_t>(data.n_classes()) * sizeof(std::int64_t*);
   }
   // Scratch memory that others may use between expansions.
@@ -80,6 +84,8 @@ class Expander {
                                           Watch& watch);
 
   const Posterior& posterior_;
+  const TestCosts test_costs_;
+  const bool weighted_;
   const Bounds* root_bounds_;
   const Bounds* bounds_;  // of the expansion under way
   const Options& options_;
@@ -89,6 +95,7 @@ class Expander {
   std::vector<const std::int64_t*> mixed_, pure_;  // tables, by class of the view
   std::vector<Child> children_;
   std::vector<std::uint32_t> order_;
+  std::vector<std::int64_t> test_cost_;  // in that order, where weights are not all 1
   SetCounts counts_;
 };
 

@@ -101,7 +101,7 @@ def _table(choose: Choices) -> tuple[Any, int, int]:
 
 
 def _dataset(choose: Choices, fold_columns: bool | None = None) -> Any:
-    table, n_rows, _ = _table(choose)
+    table, n_rows, n_columns = _table(choose)
     n_classes = choose.one_of((2, 3, 1, 5, 256, 300, 0, -1, 70_000))
     labels = _array(
         choose,
@@ -119,7 +119,23 @@ def _dataset(choose: Choices, fold_columns: bool | None = None) -> Any:
     if fold_columns is None:
         fold_columns = choose.maybe()
     fold_rows = choose.below(8) != 7
-    return _core.Dataset(table, labels, weights, n_classes, fold_rows, fold_columns, limit, seconds)
+    tests = None
+    if choose.below(4) == 3:
+        tests = _array(
+            choose, (n_columns + choose.below(8) // 7,), choose.one_of(("u4", "u4", "i8")), 200
+        )
+        tests = tests * np.array(choose.one_of((1, 1, 2**20, 2**24)), tests.dtype)
+    return _core.Dataset(
+        table,
+        labels,
+        weights,
+        n_classes,
+        fold_rows,
+        fold_columns,
+        limit,
+        seconds,
+        test_weights=tests,
+    )
 
 
 def _prior(choose: Choices, n_classes: int) -> Any:

@@ -26,7 +26,10 @@ def pack(X: NDArray[Any]) -> PackedTable | None:
     """Pack a matrix that is 0/1 throughout; None if it is not."""
 
 class Dataset:
-    """Takes the table, which is empty afterwards; not ``complete`` if ``seconds`` were too few."""
+    """Takes the table, which is empty afterwards; not ``complete`` if ``seconds`` were too few.
+
+    ``test_weights``: prior odds of the columns, whole numbers of 1 or more that sum to less than
+    2^31 once their common divisor is taken out; None: all alike."""
 
     def __init__(
         self,
@@ -39,6 +42,7 @@ class Dataset:
         memory_limit: int = -1,
         seconds: float = ...,
         clock: Callable[[], float] | None = None,
+        test_weights: NDArray[np.uint32] | None = None,
     ) -> None: ...
     def use_keys(self, multipliers: NDArray[np.uint64]) -> None: ...
     @property

@@ -15,12 +15,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from command import QUICK, call, people, widest, write_text
-from maptree import load_model
+from maptree import load_model, log_posterior
 from maptree.cli.files import read_source
 from maptree.cli.header import Dialect
 from maptree.cli.target import known_labels, read_target
 from maptree.trees.scores import score
 from maptree.words.certificate import size_sentence
+from samples import classifier, noisy
 
 
 def test_fit_says_what_it_found(here, capsys):
@@ -105,6 +106,95 @@ def test_very_many_classes_are_not_all_listed(here, capsys):
     assert "c19 3 and 50 more classes." in " ".join(
         call(capsys, "show", "many.model.json").out.split()
     )
+
+
+def test_columns_of_weight_0_are_left_out(here, capsys):
+    told = call(
+        capsys,
+        "fit",
+        "people.csv",
+        "-t",
+        "buys",
+        *QUICK,
+        "--column-weights",
+        "zip=0, hours=0,age=1",
+    )
+    assert told.code == 0
+    assert "  zip: weight 0\n" in told.out
+    assert "  hours: weight 0\n" in told.out
+    assert "  age: " not in told.out
+    model = load_model("people.model.json")
+    assert model.column_weights == {"zip": 0.0, "hours": 0.0, "age": 1.0}
+    kinds = {column.name: column.kind for column in model.encoder_.schema_}
+    assert kinds["zip"] == kinds["hours"] == "unused"
+    dropped = call(capsys, "fit", "people.csv", "-t", "buys", *QUICK, "--drop", "zip,hours")
+    assert load_model("people.model.json").tree_ == model.tree_
+    # As the same tree in the same words, from "The tree" on.
+    assert (
+        told.out.split("The tree")[1].split("tests")[0]
+        == (dropped.out.split("The tree")[1].split("tests")[0])
+    )
+    # Predictions do not need the columns that are left out.
+    people().drop(columns=["zip", "hours"]).to_csv("few.csv", index=False)
+    assert call(capsys, "predict", "people.model.json", "few.csv").code == 0
+
+
+def test_columns_of_weight_0_of_a_matrix_without_an_encoder(here, capsys):
+    X, y = noisy()
+    frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(X.shape[1])])
+    classifier(encoder=None, column_weights={"c2": 0}).fit(frame, y).save("matrix.json")
+    told = call(capsys, "show", "matrix.json")
+    lines = [line.split() for line in told.out.splitlines()]
+    assert ["c1", "0", "or", "1"] in lines
+    assert ["c2", "weight", "0"] in lines
+
+
+def test_the_prior_on_the_command_line_is_that_of_the_library(here, capsys):
+    options = ["--split-prior", "columns", "--column-weights", "age=2,id=0"]
+    told = call(capsys, "fit", "people.csv", "-t", "buys", *QUICK, *options)
+    assert told.code == 0
+    model = load_model("people.model.json")
+    assert (model.split_prior, model.column_weights) == ("columns", {"age": 2.0, "id": 0.0})
+    X = people().drop(columns="buys")
+    X["joined"] = X["joined"].dt.date
+    answers, y = model.encoder_.transform(X), people()["buys"]
+    score = log_posterior(model.tree_, answers, y, test_weights=model.test_weights_)
+    assert score == pytest.approx(model.certificate_.log_posterior, abs=1e-6)
+    equal = log_posterior(model.tree_, answers, y)
+    assert abs(equal - score) > 0.1
+    call(capsys, "report", "people.model.json")
+    page = (here / "people.html").read_text(encoding="utf-8")
+    assert "thresholds from coarse to fine, times weights of columns: id 0, age 2." in page
+
+
+def test_json_names_the_prior(here, capsys):
+    arguments = ["--column-weights", "zip=0", "--column-weights", "hours=0", "--alpha", ".9"]
+    told = call(capsys, "fit", "people.csv", "-t", "buys", *QUICK, *arguments, "--json")
+    document = json.loads(told.out)
+    assert {"name": "zip", "reason": "weight 0"} in document["left_out"]
+    assert document["model"]["prior"] == {
+        "alpha": 0.9,
+        "beta": 0.5,
+        "rho": [2.5, 2.5],
+        "split_prior": "tests",
+        "column_weights": {"hours": 0.0, "zip": 0.0},
+    }
+    told = call(capsys, "show", "people.model.json", "--json")
+    assert json.loads(told.out)["model"]["prior"] == document["model"]["prior"]
+
+
+def test_a_first_column_without_a_name_is_used_if_it_has_a_weight(here, capsys):
+    people().reset_index(drop=True).to_csv("indexed.csv")
+    told = call(capsys, "fit", "indexed.csv", "-t", "buys", *QUICK)
+    assert "column_1: no name in the header" in told.out
+    told = call(
+        capsys, "fit", "indexed.csv", "-t", "buys", *QUICK, "--column-weights", "column_1=0"
+    )
+    assert "column_1: weight 0" in told.out
+    told = call(
+        capsys, "fit", "indexed.csv", "-t", "buys", *QUICK, "--column-weights", "column_1=1"
+    )
+    assert "column_1: no name in the header" not in told.out
 
 
 def test_why_there_is_one_leaf_only(here, capsys):

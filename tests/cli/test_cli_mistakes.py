@@ -9,7 +9,7 @@ import pytest
 
 from command import QUICK, call, widest, write_text
 from maptree.cli.app import make_app
-from maptree.cli.mistakes import nearest
+from maptree.parameters.names import nearest
 
 # JSON
 
@@ -81,6 +81,37 @@ def test_errors_are_one_json_document_too(here, capsys, arguments, code):
         ("-t buys --rho 1,nan", 2, "--rho 1,nan is not finite"),
         ("-t buys --alpha 2", 2, "--alpha 2.0 is out of range: pass a number above 0"),
         ("-t buys --drop id,buys", 2, "--drop buys is the target: drop other columns"),
+        ("-t buys --split-prior rows", 2, "--split-prior rows is unknown: pass tests or columns."),
+        ("-t buys --column-weights Age=2", 1, "no column 'Age'. Did you mean 'age'?"),
+        (
+            "-t buys --column-weights age",
+            2,
+            "--column-weights age: pass NAME=WEIGHT, such as",
+        ),
+        ("-t buys --column-weights =2", 2, "--column-weights =2: pass NAME=WEIGHT"),
+        ("-t buys --column-weights age=two", 2, "age=two: two is not a number."),
+        ("-t buys --column-weights age=", 2, "age=: nothing is not a number."),
+        (
+            "-t buys --column-weights age=-1",
+            2,
+            "--column-weights age=-1 is negative: pass a",
+        ),
+        ("-t buys --column-weights city=0,age=nan", 2, "--column-weights age=nan is not finite"),
+        ("-t buys --column-weights age=inf", 2, "--column-weights age=inf is not finite"),
+        ("-t buys --column-weights age=1,age=2", 2, "--column-weights has age twice"),
+        ("-t buys --column-weights buys=2", 2, "buys=2 is about the target: pass weights of other"),
+        ("-t buys --drop id --column-weights id=0", 2, "id=0 is about a column that --drop leaves"),
+        (
+            "-t buys --column-weights age=3000000",
+            2,
+            "--column-weights age=3000000 is more than 1,048,576 times the weight of 'id', 1: pass",
+        ),
+        (
+            "-t buys --column-weights id=0,age=0,hours=0 --column-weights "
+            "city=0,zip=0,joined=0,member=0,country=0",
+            2,
+            "--column-weights leaves out every column: pass a weight above 0.",
+        ),
         (
             "-t buys --time-limit -1",
             2,
@@ -119,6 +150,24 @@ def test_mistakes(here, capsys, options, code, message):
         assert word not in told.err
     assert [p.name for p in here.iterdir()] == ["people.csv"]
     assert (here / "people.csv").read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["x[0]", "it's", '"quoted"', "a, b", "back\\slash", "a=b", "[]"])
+def test_weights_of_columns_with_odd_names(here, capsys, name):
+    pd.DataFrame({name: [1, 2, 3, 4] * 9, "b": [0, 1] * 18}).to_csv("odd.csv", index=False)
+    fit = ["fit", "odd.csv", "-t", "b", *QUICK, "--column-weights"]
+    told = call(capsys, *fit, f"{name}=-1")
+    assert f"--column-weights {name}=-1 is negative" in " ".join(told.err.split())
+    told = call(capsys, *fit, f"{name}=0")
+    assert "--column-weights leaves out every column" in told.err
+    told = call(capsys, *fit, f"{name}=2,", "--json")  # a comma at the end says nothing
+    assert told.code == 0
+    assert json.loads(told.out)["model"]["prior"]["column_weights"] == {name: 2}
+    wide = pd.DataFrame({"a": [1, 2] * 18, name: [1, 2, 3, 4] * 9, "b": [0, 1] * 18})
+    wide.to_csv("odd.csv", index=False)
+    told = call(capsys, *fit, f"{name}=1048577")
+    assert told.code == 2
+    assert f"--column-weights {name}=1048577 is more than" in " ".join(told.err.split())
 
 
 def test_labels_that_all_lack(here, capsys):

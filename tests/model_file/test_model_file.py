@@ -46,6 +46,9 @@ def same(again, model, X):
     np.testing.assert_array_equal(again.trace_, model.trace_)
     np.testing.assert_array_equal(again.feature_importances_, model.feature_importances_)
     np.testing.assert_array_equal(again.rho_, model.rho_)
+    np.testing.assert_array_equal(again.test_weights_, model.test_weights_)
+    assert again.fitted_.prior.split_prior == model.fitted_.prior.split_prior
+    assert again.fitted_.prior.column_weights == model.fitted_.prior.column_weights
     assert again.n_features_in_ == model.n_features_in_
     assert hasattr(again, "feature_names_in_") == hasattr(model, "feature_names_in_")
     if hasattr(model, "feature_names_in_"):
@@ -180,6 +183,9 @@ def test_what_cannot_be_saved(tmp_path):
     model = classifier().fit(X, y).set_params(alpha=7)
     with pytest.raises(ValueError, match="alpha=7 is out of range"):
         model.save(path)
+    model.set_params(alpha=0.9, column_weights=[1, 2])
+    with pytest.raises(ValueError, match=r"column_weights\[0\] is 1"):
+        model.save(path)
     assert not path.exists()
 
 
@@ -187,7 +193,7 @@ def test_what_the_file_looks_like(good):
     values, text = good
     assert list(values)[:3] == ["format", "version", "training"]
     assert values["format"] == "maptree model"
-    assert values["version"] == 2
+    assert values["version"] == 3
     assert values["training"]["target"] == "buys"
     assert values["classes"] == {"dtype": "|O", "values": ["no", "yes"]}
     assert values["certificate"]["proved_depth"] == "inf"

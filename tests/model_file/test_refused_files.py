@@ -77,7 +77,25 @@ EDITS = [
     (("training", "seen", "hashes"), [7], r"hashes\[0\] is 7"),
     (("training", "seen", "rows"), 59, "seen.rows is 59"),
     (("training", "seen", "repeated"), -1, "seen.repeated is -1"),
-    (("version",), 1, "unknown seen"),
+    (("version",), 2, "parameters has unknown column_weights, split_prior"),
+    (("parameters", "split_prior"), "rows", "split_prior='rows' is unknown"),
+    (("parameters", "split_prior"), None, "split_prior=None is unknown"),
+    (("parameters", "column_weights"), {"age": 2}, r"column_weights is {'age': 2}: it must be a"),
+    (("parameters", "column_weights"), [["age"]], r"column_weights\[0\] has 1 entries"),
+    (("parameters", "column_weights"), [[True, 2]], r"column_weights\[0\]\[0\] is True"),
+    (("parameters", "column_weights"), [[["age"], 2]], r"column_weights\[0\]\[0\] is \['age'\]"),
+    (("parameters", "column_weights"), [["age", 1], ["age", 2]], "has a column twice"),
+    (("parameters", "column_weights"), [["age", -1]], r"column_weights\['age'\]=-1 is negative"),
+    (("parameters", "column_weights"), [["age", "2"]], "is not a number"),
+    (("parameters", "column_weights"), [["agee", 2]], "pass 'age' if that is meant"),
+    (("parameters", "column_weights"), [[0, 1], ["age", 1]], "the same column"),
+    (("parameters", "column_weights"), [["age", 10**7]], "is more than 1,048,576 times"),
+    (
+        ("parameters", "column_weights"),
+        [["age", 0]],
+        r"columns\[0\] is of kind 'number'",
+    ),
+    (("schema", "columns", 0, "levels"), [0], "one per threshold"),
     (("extra",), 1, "unknown extra"),
 ]
 
@@ -120,7 +138,7 @@ def test_nonsense_is_refused_with_its_place(good, tmp_path, path, value, message
         (b'{"a":' * 5000, "nested more than 16 deep"),
         (b"]" * 100, "not JSON, or truncated"),
         (b'"' + b'\\"' * 100_000, "not JSON, or truncated"),
-        (b'{"format": "maptree model", "version": 3, "shape": "unknown"}', "version 3"),
+        (b'{"format": "maptree model", "version": 4, "shape": "unknown"}', "version 4"),
     ],
 )
 def test_texts_that_are_no_model(tmp_path, text, message):
@@ -130,23 +148,52 @@ def test_texts_that_are_no_model(tmp_path, text, message):
         load_model(file)
 
 
+def as_version(values, version):
+    """What an earlier version wrote."""
+    values = copy.deepcopy(values) | {"version": version}
+    for column in values["schema"]["columns"]:
+        column.pop("levels", None)
+    del values["parameters"]["split_prior"], values["parameters"]["column_weights"]
+    if version == 1:
+        del values["training"]["seen"]
+    return values
+
+
+def test_a_file_of_version_2_has_the_prior_of_tests(good, tmp_path):
+    path = tmp_path / "old.json"
+    path.write_text(json.dumps(as_version(good[0], 2)), encoding="utf-8")
+    model = load_model(path)
+    assert (model.split_prior, model.column_weights) == ("tests", None)
+    assert model.test_weights_.tolist() == [1] * len(model.encoder_.test_columns_)
+    with pytest.raises(ValueError, match="has no levels of its thresholds"):
+        model.encoder_.test_weights("columns")
+    model.save(path)
+    assert load_model(path).certificate_ == model.certificate_
+
+
+def test_fields_of_a_later_version_are_unknown_to_an_earlier_one(good, tmp_path):
+    path = tmp_path / "old.json"
+    path.write_text(json.dumps(as_version(good[0], 2) | {"version": 1}), encoding="utf-8")
+    with pytest.raises(ValueError, match="unknown seen"):
+        load_model(path)
+
+
 def test_a_file_of_version_1_has_no_record_of_its_rows(good, tmp_path):
-    values = copy.deepcopy(good[0]) | {"version": 1}
-    del values["training"]["seen"]
+    values = as_version(good[0], 1)
     path = tmp_path / "old.json"
     path.write_text(json.dumps(values), encoding="utf-8")
     model = load_model(path)
     assert model.training_.seen is None
     model.save(path)  # in the present version
     values = json.loads(path.read_text(encoding="utf-8"))
-    assert (values["version"], values["training"]["seen"]) == (2, None)
+    assert (values["version"], values["training"]["seen"]) == (3, None)
     assert load_model(path).training_.seen is None
 
 
 def test_a_newer_version_is_no_damaged_file(good, tmp_path):
     file = tmp_path / "model.json"
-    file.write_text(json.dumps(good[0] | {"version": 3}), encoding="utf-8")
-    with pytest.raises(ValueError, match=r"version 3, .* up to 2\. Install a newer one\.$"):
+    file.write_text(json.dumps(good[0] | {"version": 4}), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"version 4, .* up to 3\. Install a newer one\.$"):
         load_model(file)
 
 

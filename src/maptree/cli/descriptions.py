@@ -72,6 +72,7 @@ def model_document(fitted: FittedTree) -> dict[str, Any]:
         "target": training["target"],
         "classes": fitted.classes.tolist(),
         "training": training,
+        "prior": _prior_document(fitted),
         "certificate": asdict(fitted.certificate),
         "tree": {
             "leaves": fitted.tree.n_leaves,
@@ -80,6 +81,18 @@ def model_document(fitted: FittedTree) -> dict[str, Any]:
         },
         "importances": {name: share for name, share in shares if share > 0},
         "columns": [_column_document(fitted, column) for column in fitted.schema.columns],
+    }
+
+
+def _prior_document(fitted: FittedTree) -> dict[str, Any]:
+    prior = fitted.prior
+    weights = zip(fitted.schema.names, prior.column_weights, strict=False)
+    return {
+        "alpha": prior.alpha,
+        "beta": prior.beta,
+        "rho": prior.rho.tolist(),
+        "split_prior": prior.split_prior,
+        "column_weights": {name: weight for name, weight in weights if weight != 1},
     }
 
 
@@ -162,9 +175,9 @@ def columns_text(fitted: FittedTree) -> str:
     """Return how each column was used; in wide tables, those that the tree tests come first."""
     schema, used = fitted.schema, fitted.used_columns
     if not schema.takes_missing:
-        names = schema.names
-        listed, n_more = _first(range(len(names)), used, len(names))
-        return columns_of([[names[j], "0 or 1"] for j in listed], left=2) + _and_more(n_more)
+        listed, n_more = _first(range(len(schema.columns)), used, len(schema.columns))
+        about = [(column.name, column.note or "0 or 1") for column in schema.columns]
+        return columns_of([[*about[j]] for j in listed], left=2) + _and_more(n_more)
     columns = [replace(column, name=shown(column.name)) for column in schema.columns]
     if len(columns) <= _WHOLE:
         return report(columns)

@@ -51,6 +51,8 @@ _MOST_LINES = 64  # of a tree on a terminal
 def run_fit(plan: Plan, given: TrainingTable) -> int:
     """Fit, save, score and report; return the exit code."""
     source, target, table, set_aside = given.source, given.target, given.table, given.set_aside
+    parameters = plan.parameters | {"column_weights": given.column_weights or None}
+    plan = replace(plan, parameters=parameters)
     fit_on = np.arange(len(target.labels), dtype=np.intp)
     test_on: Rows | None = None
     held = plan.holding_out

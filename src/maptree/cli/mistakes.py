@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from maptree.parameters.names import nearest
+
 # Exit codes; `maptree --help` and docs/command-line.md list them.
 UNUSABLE = 1
 USAGE = 2
@@ -40,27 +42,6 @@ def split_names(given: Iterable[str] | None, known: Sequence[str]) -> list[str]:
     for part in given or ():
         names += [part] if part in known else [name.strip() for name in part.split(",")]
     return [name for name in names if name]
-
-
-def nearest(name: str, known: Sequence[str]) -> list[str]:
-    """Return the names most similar to one, ignoring case.
-
-    >>> columns = ["age", "income", "dep_delay"]
-    >>> nearest("Incom", columns), nearest("delay", columns), nearest("target", columns)
-    (['income'], ['dep_delay'], [])
-    """
-    from difflib import get_close_matches  # needed only for mistakes
-
-    given, lower = name.lower(), {other.lower(): other for other in known}
-    # In names of three letters, one letter makes a larger difference.
-    close = get_close_matches(given, list(lower), n=3, cutoff=0.66 if len(given) <= 3 else 0.75)
-    part = [other for other in lower if _is_part(given, other) or _is_part(other, given)]
-    return [lower[other] for other in dict.fromkeys([*close, *part])][:3]
-
-
-def _is_part(short: str, long: str) -> bool:
-    most = len(short) >= 3 and 2 * len(short) > len(long)
-    return most and (long.startswith(short) or long.endswith(short))
 
 
 def refuse_unknown(names: Iterable[str], known: Sequence[str], where: str) -> None:

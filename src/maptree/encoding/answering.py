@@ -95,7 +95,8 @@ class Answers:
     def row_hashes(self) -> RowHashes:
         """Return the hashes of the rows, over all columns with a test."""
         hashes, table = RowHashes(self.n_rows), self._table
-        if self._schema.binary and isinstance(table, Matrix) and is_binary_matrix(table):
+        whole = self._schema.binary and len(self._schema.tested) == table.n_columns
+        if whole and isinstance(table, Matrix) and is_binary_matrix(table):
             add_binary_table(hashes, table)
             return hashes
         for j, column in enumerate(self._schema.columns):
@@ -138,8 +139,9 @@ def _read_column(schema: Schema, table: Table, j: int, strict: bool) -> Values:
 
 def check_table(schema: Schema, table: Table, strict: bool = True) -> dict[int, Values]:
     """Refuse columns that the tests do not apply to; return those that had to be read."""
+    columns = None if len(schema.tested) == table.n_columns else schema.tested
     if not schema.takes_missing:
-        refuse_not_binary(table, NOT_BINARY)
+        refuse_not_binary(table, NOT_BINARY, columns=columns)
         return {}
     read = {}
     for j, column in enumerate(schema.columns):
@@ -148,7 +150,7 @@ def check_table(schema: Schema, table: Table, strict: bool = True) -> dict[int, 
             read[j] = _read_column(schema, table, j, strict)
             check_kind(column, read[j], table.label(j))
     if schema.binary:
-        refuse_not_binary(table, _NOT_AS_FITTED, missing=True)
+        refuse_not_binary(table, _NOT_AS_FITTED, missing=True, columns=columns)
     return read
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Self
 
@@ -16,8 +16,10 @@ from maptree import _core
 from maptree.encoding.answering import Answers
 from maptree.encoding.choosing import Rows, TablePass, binary_schema
 from maptree.parameters.numbers import bad_value, whole_number
+from maptree.parameters.split_prior import by_column, read_column_weights, read_split_prior
 from maptree.schema.columns import Column, EncoderParameters, Schema
 from maptree.schema.schema_json import read_schema, write_schema
+from maptree.schema.weights_of_tests import weights_of_tests
 from maptree.tables.binary import (
     add_binary_table,
     binary_columns,
@@ -210,20 +212,23 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         weights: NDArray[np.int64] | None,
         deadline: float = np.inf,
         hashes: RowHashes | None = None,
+        unused: Collection[int] = (),
     ) -> _core.PackedTable:
         """Choose the tests and pack their answers, reading every column once.
 
         Columns not read before ``deadline`` (in ``time.perf_counter`` seconds) get no test. Columns
-        with a test are added to ``hashes``, of the rows.
+        with a test are added to ``hashes``, of the rows. Columns that are ``unused`` get no test,
+        and are not read.
         """
         parameters = self._parameters()
-        packed = table.pack() if isinstance(table, Matrix) else None
+        packed = table.pack() if isinstance(table, Matrix) and not unused else None
         if isinstance(table, Matrix) and packed is not None:
             self._keep(table, binary_schema(table), passthrough=True)
             if hashes is not None:
                 add_binary_table(hashes, table)
             return packed
-        chosen = TablePass(table, Rows(codes, weights), parameters, pack=True, hashes=hashes)
+        rows = Rows(codes, weights)
+        chosen = TablePass(table, rows, parameters, pack=True, hashes=hashes, unused=unused)
         chosen.run(deadline)
         self._keep(table, chosen.schema, chosen.binary)
         return pack_columns(table.n_rows, chosen.packed)
@@ -278,9 +283,11 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         table = read_table(self, X, reset=False)
         answers = Answers(self.schema(), table)
         if self.passthrough_:
-            packed = table.pack() if isinstance(table, Matrix) else None
+            tested = self.schema().tested
+            whole = len(tested) == table.n_columns
+            packed = table.pack() if whole and isinstance(table, Matrix) else None
             if packed is None:
-                packed = pack_columns(table.n_rows, list(binary_columns(table)))
+                packed = pack_columns(table.n_rows, list(binary_columns(table, tested)))
             return packed.take()
         columns = [answers.column(j).pack() for j, c in enumerate(self._columns) if c.tests]
         return pack_columns(table.n_rows, columns).take()
@@ -319,9 +326,38 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Return the tests in words, such as ``age <= 45.5``."""
         words = self.words(input_features)
         if self.passthrough_:
-            return np.array(words.schema.names, dtype=object)
+            names = words.schema.names
+            return np.array([names[j] for j in words.schema.tested], dtype=object)
         tests = [words.test(test) for test in range(len(words.schema.tests))]
         return np.array(tests, dtype=object)
+
+    def test_weights(
+        self,
+        split_prior: str = "columns",
+        column_weights: Mapping[str | int, float] | None = None,
+    ) -> NDArray[np.uint32]:
+        """Return the weight of every test under a prior on splits, for ``log_posterior``.
+
+        The parameters are those of ``MAPTreeClassifier``; a weight of 0 is one that its columns
+        had in ``fit``.
+
+        >>> encoder = BinaryEncoder().fit([[20, "a"], [40, "b"], [60, "a"], [80, "b"]])
+        >>> encoder.get_feature_names_out(["age", "group"]).tolist()
+        ['age <= 30', 'age <= 50', 'age <= 70', 'group = b']
+        >>> encoder.test_weights()
+        array([1, 2, 1, 4], dtype=uint32)
+        """
+        check_is_fitted(self)
+        prior = read_split_prior(split_prior)
+        names = [column.name for column in self.schema_]
+        of_columns = by_column(read_column_weights(column_weights), names)
+        for column, weight in zip(self.schema_, of_columns, strict=True):
+            if weight == 0 and column.tests:
+                remedy = "pass it to a classifier, which fits without the column"
+                fault = "leaves out a column that has tests"
+                raise bad_value(f"column_weights[{column.name!r}]", weight, fault, remedy)
+        found = weights_of_tests(self.schema_, prior, of_columns)
+        return np.ones(len(self.test_columns_), dtype=np.uint32) if found is None else found
 
     def report(self) -> ColumnReport:
         """Return a table of the columns: kind, number of tests, and notes on how they were used.

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from maptree.encoding.levels import levels
 from maptree.encoding.ranking import rank
 from maptree.schema.columns import Column, Threshold
 from maptree.tables.clock import DAY, SECOND, zone_offset
@@ -42,6 +43,7 @@ class ChosenThresholds:
 
     kind: str
     thresholds: tuple[Threshold, ...] = ()
+    levels: tuple[int, ...] = ()
     categories: tuple[Category, ...] = ()
     note: str = ""
     only: str | None = None  # the text of the only value, in a constant column
@@ -71,8 +73,13 @@ def choose_thresholds(
         return ChosenThresholds(values.kind, only=threshold_text(column, ends[0]))
     if values.kind == "number" and gaps.n_values == 2 and ends == [0, 1]:
         return ChosenThresholds("boolean", categories=(0, 1))
-    thresholds = _place(values, low, high)
-    return ChosenThresholds(values.kind, thresholds, categories, _note(values, gaps, weights))
+    return ChosenThresholds(
+        values.kind,
+        _place(values, low, high),
+        tuple(levels(gaps.below, gaps.n_rows).tolist()),
+        categories,
+        _note(values, gaps, weights),
+    )
 
 
 def _by_day(values: Values) -> Values:
@@ -147,6 +154,8 @@ class Gaps:
     low: NDArray[Any]  # the value below each chosen gap, in the type of the column
     high: NDArray[Any]  # the value above
     ends: NDArray[Any]  # the smallest and the largest value of the column
+    below: NDArray[np.int64]  # rows below each chosen gap, counted with their weights
+    n_rows: int  # counted with their weights
     n_values: int  # distinct values
     n_useful: int  # gaps where the class can change, from which the chosen ones were taken
 
@@ -178,11 +187,13 @@ def choose_gaps(
         gaps = _where_class_can_change(codes, gaps)
     starts = np.flatnonzero(gaps) + 1  # the first row above each gap
     n_useful = len(starts)
+    below = starts if weights is None else np.cumsum(weights)[starts - 1]
+    n_rows = len(ordered) if weights is None else int(weights.sum())
     if n_useful > limit:
-        below = starts if weights is None else np.cumsum(weights)[starts - 1]
-        total = len(ordered) if weights is None else int(weights.sum())
-        starts = starts[_by_quantile(below, total, limit)]
-    return Gaps(ordered[starts - 1], ordered[starts], ordered[[0, -1]], n_values, n_useful)
+        chosen = _by_quantile(below, n_rows, limit)
+        starts, below = starts[chosen], below[chosen]
+    low, high, ends = ordered[starts - 1], ordered[starts], ordered[[0, -1]]
+    return Gaps(low, high, ends, below, n_rows, n_values, n_useful)
 
 
 def _sort(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -75,6 +75,9 @@ class MCMCTreeClassifier(SampledTreeClassifier[_core.McmcSamples]):
         Called with a ``SamplerProgress`` about 20 times a second; a true return value stops the
         chains and keeps the samples so far. An exception in it ends ``fit``.
 
+    split_prior, column_weights
+        Which tests the prior prefers, as in ``MAPTreeClassifier``.
+
     Attributes
     ----------
     classes_ : array (K,)
@@ -113,6 +116,8 @@ class MCMCTreeClassifier(SampledTreeClassifier[_core.McmcSamples]):
         The fitted encoder.
     rho_ : float64 array (K,)
         The pseudo-counts used.
+    test_weights_ : uint32 array (tests,)
+        The weights that the prior gives to the tests.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -147,6 +152,8 @@ class MCMCTreeClassifier(SampledTreeClassifier[_core.McmcSamples]):
         random_state: Any = None,
         verbose: int = 0,
         callback: Callable[[SamplerProgress], object] | None = None,
+        split_prior: str = "tests",
+        column_weights: Mapping[str | int, float] | None = None,
     ) -> None:
         self.alpha = alpha
         self.beta = beta
@@ -162,6 +169,8 @@ class MCMCTreeClassifier(SampledTreeClassifier[_core.McmcSamples]):
         self.random_state = random_state
         self.verbose = verbose
         self.callback = callback
+        self.split_prior = split_prior
+        self.column_weights = column_weights
 
     def diagnostics(self) -> Diagnostics:
         """Return split R-hat and effective sample size of the log posterior of the kept samples.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from numbers import Integral, Real
 from typing import Any
@@ -71,6 +71,9 @@ def _parameter(name: str, value: Any) -> Any:
     """Return a parameter as plain numbers, text and lists."""
     if name == "random_state":
         return int(value) if isinstance(value, Integral) else None
+    if name == "column_weights" and isinstance(value, Mapping):
+        # As pairs: the keys of JSON objects are always text.
+        return [[_parameter("", key), _parameter("", weight)] for key, weight in value.items()]
     if value is None or isinstance(value, (bool, str)):
         return value
     if isinstance(value, np.bool_):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
@@ -32,6 +32,7 @@ KINDS = (
     "constant",
     "identifier",
     "unread",
+    "unused",
 )
 # Kinds whose tests are thresholds.
 THRESHOLDS = ("number", "ordered", "date", "datetime", "time", "duration")
@@ -61,13 +62,17 @@ class Column:
     kind : str
         "number", "boolean" (two values that stand for yes and no), "category", "ordered",
         "date", "datetime", "time" or "duration". "constant" and "identifier" columns have no test
-        except for missing values. "unread" columns have none because time ran out.
+        except for missing values. "unread" columns have none because time ran out, "unused" ones
+        because their weight is 0.
     dtype : str
         The type, as the table calls it.
     thresholds : tuple
         Of numbers: ints, floats or Decimals. Of an ordered column: positions in ``categories``. Of
         dates: days since 1970-01-01. Of other times: nanoseconds, since 1970-01-01 (in UTC if there
         is a time zone), since midnight, or of the duration.
+    levels : tuple of int
+        The level of each threshold, from coarse to fine: 0 divides the training rows most evenly,
+        1 does so on either side of it, and so on. Empty in schemas of earlier versions.
     categories : tuple
         Of a category column: those that have a test, sorted; only one if the column has two values.
         Of an ordered column: all, in their order. Of a boolean column: the value for no, then the
@@ -95,6 +100,7 @@ class Column:
     note: str = ""
     others: tuple[Category, ...] | None = None
     writing: Writing | None = None
+    levels: tuple[int, ...] = ()
 
     @cached_property
     def tests(self) -> tuple[Test, ...]:
@@ -111,6 +117,11 @@ class Column:
         if self.has_missing:
             tests.append(Test("missing"))
         return tuple(tests)
+
+    @classmethod
+    def unused(cls, name: str) -> Column:
+        """Return a column that the prior leaves out."""
+        return cls(name, "unused", "", note="weight 0")
 
     def categories_at_most(self, test: Test) -> tuple[Category, ...]:
         """Return the categories of an ordered column for which a test is true.
@@ -208,13 +219,22 @@ class Schema:
         return self.encoder is not None
 
     @classmethod
-    def of_matrix(cls, n_columns: int, names: Names | None = None) -> Schema:
+    def of_matrix(
+        cls, n_columns: int, names: Names | None = None, unused: Collection[int] = ()
+    ) -> Schema:
         """Return the schema of a 0/1 matrix that is used without an encoder: one test per column.
+
+        Columns that are ``unused`` have none.
 
         >>> [column.name for column in Schema.of_matrix(2).columns]
         ['x0', 'x1']
         """
-        columns = BinaryColumns(n_columns, names, dtype="")
+        columns: Sequence[Column] = BinaryColumns(n_columns, names, dtype="")
+        if unused:
+            columns = tuple(
+                Column.unused(column.name) if j in unused else column
+                for j, column in enumerate(columns)
+            )
         return cls(columns, names is not None, binary=True, encoder=None)
 
     @cached_property
@@ -231,6 +251,13 @@ class Schema:
         if isinstance(self.columns, BinaryColumns):
             return tuple(range(len(self.columns)))
         return tuple(j for j, column in enumerate(self.columns) for _ in column.tests)
+
+    @cached_property
+    def tested(self) -> tuple[int, ...]:
+        """The positions of the columns that have a test."""
+        if isinstance(self.columns, BinaryColumns):
+            return tuple(range(len(self.columns)))
+        return tuple(j for j, column in enumerate(self.columns) if column.tests)
 
     @property
     def names(self) -> list[str]:

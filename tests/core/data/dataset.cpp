@@ -129,8 +129,8 @@ void check_dataset(const Problem& problem, Folding folding) {
       CHECK_EQUAL(bit, there ? value(data, slot, c) : 0);
     }
   }
-  CHECK_EQUAL(data.varying_columns(all), static_cast<long>(brute.varying(brute.all()).size()));
-  CHECK_EQUAL(total_multiplicity(data), data.varying_columns(all));
+  CHECK_EQUAL(data.varying_weight(all), static_cast<long>(brute.varying(brute.all()).size()));
+  CHECK_EQUAL(total_multiplicity(data), data.varying_weight(all));
 
   // Counts and |V| of the sides of every column, against brute force.
   std::vector<std::int64_t> counts(problem.model.n_classes());
@@ -141,7 +141,7 @@ void check_dataset(const Problem& problem, Folding folding) {
       const brute_force::Set rows = brute.side(brute.all(), data.original(c), side);
       data.count(part, counts);
       CHECK(std::equal(counts.begin(), counts.end(), brute.counts(rows).begin()));
-      CHECK_EQUAL(data.varying_columns(part), static_cast<long>(brute.varying(rows).size()));
+      CHECK_EQUAL(data.varying_weight(part), static_cast<long>(brute.varying(rows).size()));
     }
   }
 }
@@ -258,10 +258,10 @@ TEST(sets_of_few_rows_are_counted_like_others) {
     CHECK_EQUAL(data.count(rows, counts), data.count(dense, expected_counts));
     CHECK(counts == expected_counts);
     CHECK(data.key(rows) == data.key(dense));
-    CHECK_EQUAL(data.varying_columns(rows), data.varying_columns(dense));
+    CHECK_EQUAL(data.varying_weight(rows), data.varying_weight(dense));
   }
   CHECK(rows.sparse());
-  CHECK_EQUAL(data.varying_columns(rows), 0);  // one row at most is left
+  CHECK_EQUAL(data.varying_weight(rows), 0);  // one row at most is left
 
   maptree::Options options;
   const auto solve = [&] {

@@ -221,7 +221,7 @@ TEST(prior_tables_are_the_formulas) {
     }
     CHECK_EQUAL(posterior.split(1000).units(), posterior.split(posterior.max_depth()).units());
     for (std::int64_t v = 1; v <= 30; ++v)
-      CHECK(std::abs(posterior.log_columns(v).nats() - std::log(static_cast<double>(v))) < 1e-9);
+      CHECK(std::abs(posterior.log_weight(v).nats() - std::log(static_cast<double>(v))) < 1e-9);
   }
 }
 

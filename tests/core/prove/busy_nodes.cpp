@@ -26,6 +26,7 @@ namespace {
 struct Table {
   Table(Random& random, Proof::Pace pace)
       : bench(problem(random)),
+        desk(bench.posterior.test_costs()),
         prover(bench.data, bench.posterior, bench.expander, desk),
         proof(bench.data, bench.posterior, bench.options, maptree::no_limit, pace),
         lock(desk.mutex) {}
@@ -36,6 +37,7 @@ struct Table {
     out.model.rho = {1, 1};
     if (random.chance(0.4)) out.options.pair_expansion = false;
     if (random.chance(0.2)) out.options.depth_transfer = false;
+    if (random.chance(0.4)) fuzz::random_test_weights(random, out.model);
     return out;
   }
   void advance(Cost goal, std::int64_t work = INT64_MAX / 2) {
@@ -163,15 +165,16 @@ TEST(all_that_is_not_in_others_hands_is_done) {
     if (!root.solved()) {
       if (root.expanded)
         table.desk.store.for_each_split(root, [&](const SplitRecord& split) {
-          CHECK(table.anybody_below(split) || root.base + split.total() >= root.upper);
-          if (root.base + split.total() < root.upper) ++n_left;
+          const Cost total = root.base + table.desk.store.place(split).total;
+          CHECK(table.anybody_below(split) || total >= root.upper);
+          if (total < root.upper) ++n_left;
         });
     }
     for (const NodeId id : busy) table.desk.store[id].busy = false;
     table.advance(Cost::infinity());
     CHECK(table.root().solved());
     // As a prover that was always alone.
-    maptree::Desk desk;
+    maptree::Desk desk(table.bench.posterior.test_costs());
     maptree::Prover alone(table.bench.data, table.bench.posterior, table.bench.expander, desk);
     Proof proof(table.bench.data, table.bench.posterior, table.bench.options, maptree::no_limit);
     auto lock = std::unique_lock(desk.mutex);
@@ -227,7 +230,7 @@ TEST(two_provers_in_turns_find_the_optimum) {
     ++n_solved;
     maptree::Tree tree;
     table.prover.read_tree(table.proof, tree);
-    maptree::Desk desk;
+    maptree::Desk desk(table.bench.posterior.test_costs());
     maptree::Prover alone(table.bench.data, table.bench.posterior, table.bench.expander, desk);
     Proof proof(table.bench.data, table.bench.posterior, table.bench.options, maptree::no_limit);
     auto lock = std::unique_lock(desk.mutex);

@@ -29,17 +29,18 @@ using workbench::run;
 TEST(a_prover_in_little_memory_finds_the_optimum) {
   Random random(71);
   std::int64_t collections = 0, ended = 0;
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < 90; ++round) {
     Problem problem = noisy(static_cast<std::uint64_t>(round), random.between<std::size_t>(40, 100),
                             random.between<std::size_t>(8, 12), 0.6);
     if (random.chance(0.3)) problem.model.min_leaf = random.between(2L, 5L);
     if (random.chance(0.3)) problem.model.max_depth = random.between(2L, 5L);
     if (random.chance(0.3)) problem.options.pair_expansion = false;
     if (random.chance(0.2)) problem.options.fold_rows = false;
+    if (round % 3 == 0) fuzz::random_test_weights(random, problem.model);
     Bench bench(problem);
     const Cost optimum = run(problem).upper;
 
-    maptree::Desk desk;
+    maptree::Desk desk(bench.posterior.test_costs());
     const std::size_t memory = random.between<std::size_t>(4000, 40000);
     desk.store.set_limit(memory);
     desk.max_expansions = 20000;
@@ -89,7 +90,7 @@ TEST(a_prover_that_is_alone_reaches_its_goal_in_one_call) {
     Bench bench(problem);
     const Cost optimum = run(problem).upper;
     const Cost goal = random.one_of({Cost::infinity(), optimum, optimum - Cost::nearest(1.5)});
-    maptree::Desk desk;
+    maptree::Desk desk(bench.posterior.test_costs());
     maptree::Prover prover(bench.data, bench.posterior, bench.expander, desk);
     maptree::Proof proof(
         bench.data, bench.posterior, bench.options, maptree::no_limit,
@@ -141,7 +142,7 @@ TEST(roots_of_other_proofs_survive_collections) {
   // One proof is left alone for long while another one fills the memory again and again.
   const Problem problem = noisy(1, 250, 24, 0.3);
   Bench bench(problem);
-  maptree::Desk desk;
+  maptree::Desk desk(bench.posterior.test_costs());
   desk.store.set_limit(80'000);
   desk.max_expansions = 3000;
   maptree::Prover prover(bench.data, bench.posterior, bench.expander, desk);

@@ -45,8 +45,9 @@ TEST(trees_are_read_off_after_every_expansion) {
     problem.model.alpha = random.one_of({0.5, 0.95, 0.999});
     problem.model.rho = random.one_of<std::vector<double>>({{0.2, 0.2}, {2.5, 2.5}});
     if (random.chance(0.4)) problem.model.min_leaf = random.between(2L, 8L);
+    if (round % 3 == 0) fuzz::random_test_weights(random, problem.model);
     Bench bench(problem);
-    maptree::Desk desk;
+    maptree::Desk desk(bench.posterior.test_costs());
     if (random.chance(0.5)) desk.store.set_limit(random.between<std::size_t>(5'000, 20'000));
     maptree::Prover prover(bench.data, bench.posterior, bench.expander, desk);
     maptree::Proof proof(bench.data, bench.posterior, bench.options, maptree::no_limit);
@@ -72,9 +73,10 @@ TEST(the_cheaper_of_two_trees_is_read_off_to_the_unit) {
   Random random(78);
   int n_met[2] = {0, 0};
   for (int round = 0; round < 1200; ++round) {
-    const Problem problem = noisy(static_cast<std::uint64_t>(round), 150, 8, 0.3);
+    Problem problem = noisy(static_cast<std::uint64_t>(round), 150, 8, 0.3);
+    if (round % 3 == 0) fuzz::random_test_weights(random, problem.model);
     Bench bench(problem);
-    maptree::Desk desk;
+    maptree::Desk desk(bench.posterior.test_costs());
     maptree::Store& store = desk.store;
     maptree::Prover prover(bench.data, bench.posterior, bench.expander, desk);
     maptree::Proof proof(bench.data, bench.posterior, bench.options, maptree::no_limit);
@@ -94,7 +96,8 @@ TEST(the_cheaper_of_two_trees_is_read_off_to_the_unit) {
         if (!best.attached() || node.below[side] == maptree::no_column ||
             node.below[1 - side] != maptree::no_column || store[best.child[1 - side]].expanded)
           continue;
-        const Cost below = node.upper - node.base - store[best.child[1 - side]].upper;
+        const Cost below = node.upper - node.base - store.test_costs()[best.column] -
+                           store[best.child[1 - side]].upper;
         maptree::StoreNode& child = store[best.child[side]];
         if (child.best != maptree::no_column || child.upper <= below) continue;
         Tree tree;

@@ -34,6 +34,7 @@ Problem noisy(Random& random, std::size_t n_rows) {
   problem.model.rho = {0.5, 0.5};
   if (random.chance(0.3)) problem.model.min_leaf = random.between(1L, 4L);
   if (random.chance(0.4)) problem.model.max_depth = random.between(0L, 5L);
+  if (random.chance(0.4)) fuzz::random_test_weights(random, problem.model);
   return problem;
 }
 
@@ -67,7 +68,7 @@ void fill(Desk& desk, std::size_t bytes) {
 
 TEST(room_is_made_by_collections_or_refused) {
   for (const std::size_t n_splits : {0u, 1u, 30u, 60u, 300u}) {
-    Desk desk;
+    Desk desk{maptree::TestCosts()};
     const std::vector<NodeId> stands_on;
     desk.pinned.push_back(&stands_on);
     CHECK(desk.make_room(n_splits, never));
@@ -91,7 +92,7 @@ TEST(room_is_made_by_collections_or_refused) {
 
 TEST(a_desk_whose_collection_was_stopped_is_broken) {
   const auto make_room = [](std::int64_t late_from) {
-    Desk desk;
+    Desk desk{maptree::TestCosts()};
     fill(desk, 12'000);
     const TurnedClock clock(late_from);
     maptree::Control control(clock.limits());

@@ -161,6 +161,7 @@ TEST(a_step_accepts_up_to_its_threshold) {
     fuzz::Problem problem;
     problem.model =
         fuzz::random_model(random, random.one_of({fuzz::Shape::tall, fuzz::Shape::wide}));
+    if (round % 2 == 0) fuzz::random_test_weights(random, problem.model);
     const maptree::Dataset data = dataset_of(problem);
     const maptree::Posterior posterior(fuzz::make_prior(problem), data);
     ChainTree tree(data, posterior);
@@ -201,6 +202,7 @@ TEST(costs_are_exact_after_every_step) {
         random, random.one_of({fuzz::Shape::tall, fuzz::Shape::wide, fuzz::Shape::shallow}));
     problem.model.max_depth = -1;
     problem.model.min_leaf = 1;
+    if (round % 2 == 0) fuzz::random_test_weights(random, problem.model);
     const maptree::Dataset data = dataset_of(problem);
     const maptree::Posterior posterior(fuzz::make_prior(problem), data);
     const brute_force::Solver solver(problem.model);

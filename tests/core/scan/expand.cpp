@@ -3,6 +3,7 @@
 #include "scan/expand.hpp"
 
 #include <array>
+#include <map>
 #include <set>
 
 #include "check.hpp"
@@ -31,7 +32,7 @@ class Expansions {
   void check_node(const RowSet& rows, std::size_t depth) {
     maptree::Expansion out;
     CHECK(bench_.expander.expand(rows, depth, Cost::infinity(), workbench::never, out));
-    CHECK_EQUAL(out.varying, bench_.data.varying_columns(rows));
+    CHECK_EQUAL(out.varying, bench_.data.varying_weight(rows));
     CHECK_EQUAL(out.splits.size(), static_cast<std::size_t>(out.varying));
     for (const maptree::SplitBounds& split : out.splits) {
       RowSet part[2];
@@ -61,22 +62,27 @@ class Expansions {
     maptree::Expansion out;
     CHECK(bench_.expander.expand(rows, depth, upper, workbench::never, out));
     CHECK_EQUAL(out.leaf.units(), leaf.units());
-    CHECK_EQUAL(out.varying, bench_.data.varying_columns(rows));
+    CHECK_EQUAL(out.varying, bench_.data.varying_weight(rows));
     if (out.varying == 0) return;
     CHECK_EQUAL(out.base.units(), exact_.base(rows, depth).units());
     std::set<std::vector<maptree::Word>> found;
+    std::map<std::vector<maptree::Word>, std::int32_t> heaviest;  // of the columns that part alike
     Cost least = Cost::infinity();
     for (const maptree::SplitBounds& split : out.splits) {
       CHECK(found.insert(partition(rows, split.column)).second || !bench_.options.fold_columns);
       check_split(rows, depth, split);
-      least = std::min(least, split.upper[0] + split.upper[1]);
+      heaviest[partition(rows, split.column)] = bench_.data.test_weight(split.column);
+      least = std::min(least, exact_.test(split.column) + split.upper[0] + split.upper[1]);
     }
     for (std::size_t c = 0; c < bench_.data.n_columns(); ++c) {
       RowSet part[2];
       if (!exact_.sides(rows, c, part)) continue;
       if (exact_.may_split(depth) && !found.contains(partition(rows, c)))
-        CHECK(out.base + exact_.optimum(part[0], depth + 1) + exact_.optimum(part[1], depth + 1) >
+        CHECK(out.base + exact_.test(c) + exact_.optimum(part[0], depth + 1) +
+                  exact_.optimum(part[1], depth + 1) >
               std::min(upper, leaf));
+      if (bench_.options.fold_columns && found.contains(partition(rows, c)))
+        CHECK(heaviest[partition(rows, c)] >= bench_.data.test_weight(c));
       for (int side = 0; side < 2; ++side) visit(part[side], depth + 1);
     }
     if (!exact_.may_split(depth)) CHECK(out.splits.empty());
@@ -93,7 +99,7 @@ class Expansions {
         maptree::for_each_slot(rows.word(w), 0, [&](std::size_t) { ++n; });
       set.add(segment.pattern, n, bench_.bounds.group_floor(s).units());
     }
-    return bench_.bounds.bracket(set, depth, bench_.expander.view().varying_on(set.distinct));
+    return bench_.bounds.bracket(set, depth, bench_.expander.view().test_cost_on(set.distinct));
   }
   // What the bounds say of a child of the node that was expanded last: a level deeper, where pairs
   // are counted.
@@ -103,8 +109,8 @@ class Expansions {
     for (std::size_t c = 0; c < bench_.data.n_columns(); ++c) {
       RowSet part[2];
       if (exact_.may_split(depth) && exact_.sides(child, c, part))
-        least =
-            std::min(least, bracket(part[0], depth + 1).lower + bracket(part[1], depth + 1).lower);
+        least = std::min(least, exact_.test(c) + bracket(part[0], depth + 1).lower +
+                                    bracket(part[1], depth + 1).lower);
     }
     return std::min(exact_.leaf(child, depth), exact_.base(child, depth) + least);
   }
@@ -128,14 +134,16 @@ class Expansions {
                   Cost least) {
     CHECK_EQUAL(out.best == maptree::no_column, out.base + least >= out.leaf);
     if (out.best == maptree::no_column) return;
-    CHECK_EQUAL((out.best_upper[0] + out.best_upper[1]).units(), least.units());
+    CHECK_EQUAL(out.best_cost.units(), (out.base + least).units());
+    CHECK_EQUAL((exact_.test(out.best) + out.best_upper[0] + out.best_upper[1]).units(),
+                least.units());
     RowSet part[2], below[2];
     CHECK(exact_.sides(rows, out.best, part));
     for (int side = 0; side < 2; ++side) {
       Cost cost = exact_.leaf(part[side], depth + 1);
       if (out.best_below[side] != maptree::no_column) {
         CHECK(exact_.sides(part[side], out.best_below[side], below));
-        cost = exact_.base(part[side], depth + 1);
+        cost = exact_.base(part[side], depth + 1) + exact_.test(out.best_below[side]);
         for (int value = 0; value < 2; ++value) {
           CHECK_EQUAL(out.best_leaf[side][value].units(),
                       exact_.leaf(below[value], depth + 2).units());
@@ -169,13 +177,14 @@ TEST(expansions_hold_where_the_table_of_two_classes_ends) {
     }
     for (std::size_t k = 0; k < 2; ++k) problem.model.weight[k] = random.between(186L, 188L);
     problem.options.fold_rows = random.chance(0.7);
+    if (round % 3 == 0) fuzz::random_test_weights(random, problem.model);
     Expansions(problem, random).check();
   }
 }
 
 TEST(expansions_hold_for_every_node) {
   Random random(51);
-  for (int round = 0; round < 150; ++round) {
+  for (int round = 0; round < 200; ++round) {
     Problem problem;
     problem.model =
         fuzz::random_model(random, round % 10 == 0 ? fuzz::Shape::shallow : fuzz::Shape::tall);
@@ -188,6 +197,7 @@ TEST(expansions_hold_for_every_node) {
           &maptree::Options::varying_bound, &maptree::Options::structure_bound,
           &maptree::Options::equivalent_rows_bound})
       problem.options.*member = !random.chance(off);
+    if (round % 2 == 0) fuzz::random_test_weights(random, problem.model);
     Expansions(problem, random).check();
   }
 }
@@ -230,6 +240,7 @@ TEST(expansions_hold_where_the_best_column_may_not_split) {
     }
     problem.model.rho.assign(2, 0.3);
     problem.model.min_leaf = random.between(2L, 5L);
+    if (round % 2 == 0) fuzz::random_test_weights(random, problem.model);
     Expansions(problem, random).check();
   }
 }
@@ -307,7 +318,7 @@ TEST(expansions_hold_at_the_greatest_depth) {
 // At whichever reading of the clock an expansion is stopped, it says so.
 TEST(an_expansion_that_is_stopped_is_void) {
   Random random(58);
-  for (int variant = 0; variant < 8; ++variant) {
+  for (int variant = 0; variant < 9; ++variant) {
     Problem problem = workbench::noisy(random, 50, 9, 0.2, variant == 0 ? 40 : 2,
                                        [](const auto& row) { return row[0] ^ row[1]; });
     problem.model.rho.assign(variant == 0 ? 40 : 2, 0.5);
@@ -319,6 +330,7 @@ TEST(an_expansion_that_is_stopped_is_void) {
       for (auto& row : problem.model.x) std::fill(row.begin() + 4, row.end(), 0);
     if (variant == 6) problem.model.max_depth = 1;
     if (variant == 7) problem.model.max_depth = 2;
+    if (variant == 8) problem.model.test_weight = {1, 2, 3, 4, 5, 6, 7, 8, 9};
     workbench::Bench bench(problem);
     const auto expand = [&](const TurnedClock& clock, maptree::Expansion& out) {
       maptree::Control control(clock.limits());

@@ -36,7 +36,7 @@ TEST(columns_of_the_same_hash_are_told_apart) {
 // At whichever reading of the clock a view is stopped, it says so.
 TEST(a_view_that_is_stopped_is_void) {
   Random random(60);
-  for (int variant = 0; variant < 5; ++variant) {
+  for (int variant = 0; variant < 6; ++variant) {
     fuzz::Problem problem = workbench::noisy(random, 50, 9, 0.2, variant == 0 ? 40 : 2,
                                              [](const auto& row) { return row[0] ^ row[1]; });
     problem.model.rho.assign(variant == 0 ? 40 : 2, 0.5);
@@ -45,6 +45,7 @@ TEST(a_view_that_is_stopped_is_void) {
     if (variant == 3) problem.options.fold_rows = false;
     if (variant == 4)  // impure groups
       for (auto& row : problem.model.x) std::fill(row.begin() + 4, row.end(), 0);
+    if (variant == 5) problem.model.test_weight = {1, 2, 3, 4, 5, 6, 7, 8, 9};
     const workbench::Bench bench(problem);
     maptree::NodeView view(bench.data, bench.bounds, bench.options);
     // Loaded, and then arranged; true unless stopped.
