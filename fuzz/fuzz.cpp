@@ -99,6 +99,14 @@ Problem without_rows(const Problem& problem, std::size_t first, std::size_t last
 Problem without_column(const Problem& problem, std::size_t column) {
   Problem out = problem;
   for (auto& row : out.model.x) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
+  // A threshold less is one rank less.
+  std::size_t end = problem.model.n_columns();
+  for (std::size_t o = out.ordered.size(); o-- > 0;) {
+    end -= out.ordered[o];
+    if (column < end) continue;
+    if (--out.ordered[o] == 0) out.ordered.erase(out.ordered.begin() + static_cast<std::ptrdiff_t>(o));
+    break;
+  }
   return out;
 }
 

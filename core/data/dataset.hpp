@@ -22,6 +22,7 @@
 
 #include "control/control.hpp"
 #include "data/keyed_hash.hpp"
+#include "data/ordered_columns.hpp"
 #include "data/packed_table.hpp"
 #include "data/placement.hpp"
 #include "data/row_keys.hpp"
@@ -40,11 +41,14 @@ class Dataset {
   // (every row counts once). Throws std::invalid_argument on the caller's mistakes: labels or
   // weights out of range, no row of positive weight, too much weight; and std::length_error, before
   // it is taken, if more than `memory_limit` bytes would be needed. Where the watch says stop the
-  // dataset is not complete(): then it has class_totals(), and n_columns() only tells whether any
-  // column varies.
+  // dataset is not complete(): then it has class_totals() and any_varies().
   Dataset(PackedTable table, const Labels& labels, std::span<const std::int64_t> weights,
           int n_classes, Folding folding = {}, std::size_t memory_limit = SIZE_MAX,
           Watch& watch = no_watch());
+  // The same with ordered columns beside the table.
+  Dataset(PackedTable table, std::span<const OrderedColumn> ordered, const Labels& labels,
+          std::span<const std::int64_t> weights, int n_classes, Folding folding = {},
+          std::size_t memory_limit = SIZE_MAX, Watch& watch = no_watch());
 
   [[nodiscard]] bool complete() const { return complete_; }
   [[nodiscard]] int n_classes() const { return n_classes_; }
@@ -55,6 +59,7 @@ class Dataset {
   [[nodiscard]] std::size_t n_words() const { return n_words_; }
   [[nodiscard]] std::int64_t total_weight() const { return total_weight_; }
   [[nodiscard]] const std::vector<std::int64_t>& class_totals() const { return class_totals_; }
+  [[nodiscard]] bool any_varies() const { return n_columns() > 0 || any_threshold_; }
   [[nodiscard]] bool rows_folded() const { return rows_folded_; }
 
   [[nodiscard]] const std::vector<Segment>& segments() const { return segments_; }
@@ -71,8 +76,23 @@ class Dataset {
   }
   [[nodiscard]] std::size_t halves_per_row() const { return (row_bytes_ + 3) / 4; }
   [[nodiscard]] int multiplicity(std::size_t c) const { return multiplicity_[c]; }
-  // The caller's column that a folded column stands for (the first of its equals).
-  [[nodiscard]] std::uint32_t original(std::size_t c) const { return original_[c]; }
+  // Tests are numbered: the columns, then the thresholds of the ordered ones.
+  [[nodiscard]] std::size_t n_tests() const { return n_columns() + ordered_.n_thresholds(); }
+  [[nodiscard]] const OrderedColumns& ordered() const { return ordered_; }
+  // The caller's number of a test, in the same order; of columns that are equal it is the first.
+  [[nodiscard]] std::uint32_t original(std::size_t test) const {
+    return test < n_columns() ? original_[test]
+                              : static_cast<std::uint32_t>(n_binary_ + (test - n_columns()));
+  }
+  // The test that has this number; n_tests() where it was folded into another.
+  [[nodiscard]] std::size_t test_of(std::uint32_t caller) const;
+  // `out` becomes the rows of `from` on one side of a test.
+  void part(const RowSet& from, std::size_t test, int side, RowSet& out) const {
+    if (test < n_columns())
+      out.assign_side(from, column(test), side);
+    else
+      ordered_.part(from, static_cast<std::uint32_t>(test - n_columns()), side, out);
+  }
 
   [[nodiscard]] RowSet all_rows() const;
   [[nodiscard]] RowKey key(const RowSet& rows) const { return keys_(rows); }
@@ -103,18 +123,23 @@ class Dataset {
   bool fill_rows(const PackedTable& table, const RowClasses& classes, Watch& watch);
   bool move_rows(PageVector<std::uint32_t>& slot, Watch& watch);
   bool fill_columns(Watch& watch);
-  [[nodiscard]] bool build(PackedTable& table, const RowClasses& classes, Folding folding,
-                           std::size_t memory_limit, Watch& watch);
+  [[nodiscard]] bool build(PackedTable& table, std::span<const OrderedColumn> ordered,
+                           const RowClasses& classes, Folding folding, std::size_t memory_limit,
+                           Watch& watch);
+  [[nodiscard]] bool place_ranks(std::span<const OrderedColumn> ordered, const RowClasses& classes,
+                                 std::span<const std::uint32_t> slot, Watch& watch);
 
   int n_classes_ = 0;
   std::size_t n_rows_ = 0;
   std::size_t n_features_ = 0;
+  std::size_t n_binary_ = 0;  // of these, the columns of 0 and 1
   std::size_t n_distinct_rows_ = 0;
   std::size_t n_words_ = 0;
   std::size_t row_bytes_ = 1;
   std::int64_t total_weight_ = 0;
   bool rows_folded_ = true;
   bool complete_ = true;
+  bool any_threshold_ = false;  // varies
   std::vector<std::int64_t> class_totals_;
   std::vector<Segment> segments_;
   std::size_t pattern_bytes_ = 0;
@@ -123,6 +148,7 @@ class Dataset {
   PageVector<Word> by_column_;
   PageVector<std::uint8_t> by_row_;  // and a few bytes, so that halves may be read to the end
   RowKeys keys_;
+  OrderedColumns ordered_;
   std::vector<int> multiplicity_;
   std::vector<std::uint32_t> original_;
 };

@@ -27,17 +27,26 @@ Cost Incumbent::grow_node(const RowSet& rows, std::size_t depth, int hope, Watch
   const auto work = static_cast<std::int64_t>(data_.n_columns()) * (distinct / 32 + 16);
   if (!may_split) return leaf;
   watch.count(work);
-  if (!view_.load(rows, watch)) return leaf;
-  const Cost base = posterior_.split(depth) + posterior_.log_columns(view_.varying());
-  Cost leaves;
-  const std::uint32_t column = choose(depth, base, leaf, watch, leaves);
+  Cost base, leaves;
+  std::uint32_t column = no_column;
+  if (data_.ordered().n_columns() > 0) {
+    PartBounds found;
+    if (!expander_.look(rows, depth, watch, found)) return leaf;
+    base = posterior_.split(depth) + posterior_.log_columns(found.varying);
+    leaves = found.leaves[0] + found.leaves[1];
+    if (found.lower < leaf) column = found.best;
+  } else {
+    if (!view_.load(rows, watch)) return leaf;
+    base = posterior_.split(depth) + posterior_.log_columns(view_.varying());
+    column = choose(depth, base, leaf, watch, leaves);
+  }
   hope = base + leaves < leaf ? patience : hope - 1;
   if (column == no_column || hope < 0) return leaf;
 
   Cost cost = base;
   RowSet part;
   for (int side = 0; side < 2; ++side) {
-    part.assign_side(rows, data_.column(column), side);
+    data_.part(rows, column, side, part);
     const auto child = static_cast<std::int32_t>(tree.feature.size());
     cost += grow_node(part, depth + 1, hope, watch, tree);
     (side == 0 ? tree.left : tree.right)[static_cast<std::size_t>(at)] = child;

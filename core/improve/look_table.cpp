@@ -32,7 +32,7 @@ Subtree best_tree(const Expansion& found) {
 
 void Entry::prune() {
   std::erase_if(candidates, [this](const Candidate& c) { return base + c.total() >= best.cost(); });
-  lower = best.cost();
+  lower = std::min(best.cost(), base + rest);
   for (const Candidate& c : candidates) lower = std::min(lower, base + c.total());
 }
 
@@ -68,11 +68,15 @@ EntryId LookTable::add(const RowKey& rows, const RowSums& sums, std::size_t dept
   entry.depth = static_cast<std::uint32_t>(depth);
   entry.base = found.base;
   entry.best = best_tree(found);
+  entry.rest = Cost::infinity();
   std::size_t n_open = 0;
   const auto open = [&](const SplitBounds& split) {
-    return found.base + split.lower[0] + split.lower[1] < entry.best.cost();
+    return !split.is_span() && found.base + split.lower[0] + split.lower[1] < entry.best.cost();
   };
-  for (const SplitBounds& split : found.splits) n_open += open(split) ? 1 : 0;
+  for (const SplitBounds& split : found.splits) {
+    n_open += open(split) ? 1 : 0;
+    if (split.is_span()) entry.rest = std::min(entry.rest, split.lower[0] + split.lower[1]);
+  }
   entry.candidates.reserve(n_open);
   for (const SplitBounds& split : found.splits)
     if (open(split))

@@ -76,6 +76,21 @@ Bounds::Bounds(const Posterior& posterior, const Dataset& data, const Options& o
     }
   }
 
+  // M: what a subtree may cost more one level up, and a tree without the rows of a split's side.
+  Cost up(0), shrink(0), row = Cost::infinity();
+  for (int k = 0; k < data.n_classes(); ++k)
+    if (data.class_totals()[static_cast<std::size_t>(k)] > 0)
+      row = std::min(row, posterior.pure(k, 1));
+  for (std::size_t d = depths; d-- > 0;) {
+    if (d + 1 < depths)
+      up = std::max({Cost(0), posterior.stop(d) - posterior.stop(d + 1),
+                     posterior.split(d) - posterior.split(d + 1) + up + up});
+    shrink = std::max({Cost(0), shrink + shrink, shrink + up - posterior.split(d) - row});
+    up = std::min(up, Cost(0) - useless);
+    shrink = std::min(shrink, Cost(0) - useless);
+    levels_[d].shrink = shrink;
+  }
+
   group_floor_.resize(data.segments().size());
   if (options.equivalent_rows_bound && data.rows_folded()) {
     for (std::size_t s = 0; s < group_floor_.size(); ++s) {

@@ -34,6 +34,7 @@ struct LevelBounds {
   Cost stop_upper;                                // at most
   std::array<std::int64_t, floor_cap + 1> floor;  // by min(D, floor_cap); infinite for D <= 1
   std::array<Cost, transfer_cap + 1> transfer;    // by levels (Bounds::transferred)
+  Cost shrink;                                    // Bounds::shrink_slack
 };
 
 // What is counted of a set of rows (see above).
@@ -78,6 +79,9 @@ class Bounds {
   [[nodiscard]] Cost transferred(Cost lower, std::size_t from, std::size_t depth) const {
     return depth - from > transfer_cap ? Cost(0) : lower + level(depth).transfer[depth - from];
   }
+  // M: the optimum of a set of rows at this depth is at most so much above that of any larger set,
+  // where min_samples_leaf is 1.
+  [[nodiscard]] Cost shrink_slack(std::size_t depth) const { return level(depth).shrink; }
   // A lower bound on every tree.
   [[nodiscard]] Cost root_lower() const { return root_lower_; }
   // Sum of group floors per row of each segment; zero for segments of one class.

@@ -164,7 +164,7 @@ std::size_t Posterior::bytes() const {
 
 Cost lone_leaf_cost(const Prior& prior, const Dataset& data) {
   const std::vector<std::int64_t>& counts = data.class_totals();
-  double nats = data.n_columns() > 0 ? -std::log1p(-prior.alpha) : 0;
+  double nats = data.any_varies() ? -std::log1p(-prior.alpha) : 0;
   double sum = 0;
   for (std::size_t k = 0; k < counts.size(); ++k) {
     nats -= log_rising(prior.rho[k], counts[k]);

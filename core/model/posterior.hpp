@@ -45,7 +45,7 @@ class Posterior {
   static void check(const Prior& prior, const Dataset& data);
   [[nodiscard]] bool complete() const { return complete_; }
   [[nodiscard]] static std::size_t depths_for(const Dataset& data) {
-    return std::min(data.n_columns(), data.n_distinct_rows()) + 3;
+    return std::min(data.n_tests(), data.n_distinct_rows()) + 3;
   }
   // What the tables will take, known before they are made.
   [[nodiscard]] static std::size_t bytes_for(const Dataset& data);

@@ -55,10 +55,12 @@ class Scorer {
     if (tree_.feature[node] < 0) return scores_.subtree[node] = scores_.as_leaf[node];
 
     Cost cost = posterior_.split(depth) + posterior_.log_columns(varying);
-    const Word* column = data_.column(column_of(tree_.feature[node]));
+    const std::size_t test = data_.test_of(static_cast<std::uint32_t>(tree_.feature[node]));
+    if (test >= data_.n_tests())
+      throw std::logic_error("a tree tests a column that is not there");
     RowSet part;
     for (int side = 0; side < 2; ++side) {
-      part.assign_side(rows, column, side);
+      data_.part(rows, test, side, part);
       const std::int32_t child = side == 0 ? tree_.left[node] : tree_.right[node];
       cost += visit(static_cast<std::size_t>(child), part, depth + 1);
     }
@@ -67,11 +69,6 @@ class Scorer {
 
   [[nodiscard]] static std::ptrdiff_t offset(std::size_t at) {
     return static_cast<std::ptrdiff_t>(at);
-  }
-  [[nodiscard]] std::size_t column_of(std::int32_t feature) const {
-    for (std::size_t c = 0; c < data_.n_columns(); ++c)
-      if (static_cast<std::int32_t>(data_.original(c)) == feature) return c;
-    throw std::logic_error("a tree tests a column that is not there");
   }
 
   const Tree& tree_;

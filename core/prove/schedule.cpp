@@ -70,7 +70,8 @@ void Schedule::settle() {
   if (desk_.broken) return;
   if (!options_.graded_proof || whole_.root == NodeId::none || !root(whole_).expanded) return;
   // Expanding the root tells all trees of depth two (one, where rows are not folded).
-  if (proved_depth_ == 0 && options_.pair_expansion && root(whole_).upper >= goal_)
+  if (proved_depth_ == 0 && options_.pair_expansion && root(whole_).upper >= goal_ &&
+      data_.ordered().n_columns() == 0)
     proved_depth_ = data_.rows_folded() ? 2 : 1;
   if (graded_ != nullptr && graded_->root != NodeId::none && root(*graded_).lower >= goal_) {
     proved_depth_ = graded_->limit;

@@ -32,14 +32,14 @@ enum class NodeId : std::uint32_t { none = UINT32_MAX, forgotten = UINT32_MAX - 
 
 inline constexpr std::uint32_t no_limit = UINT32_MAX;
 
-struct SplitRecord {
-  Cost lower[2];
+struct SplitRecord : Tests {
   NodeId child[2] = {NodeId::none, NodeId::none};
-  std::uint32_t column = no_column;
-  std::uint32_t next = UINT32_MAX;  // in the first of a block: the cell of the block after it
+  Cost lower[2];
 
   [[nodiscard]] Cost total() const { return lower[0] + lower[1]; }
   [[nodiscard]] bool attached() const { return child[0] != NodeId::none; }
+  // Of a span that was parted: its parts are there, and it says nothing any more.
+  void retire() { lower[0] = lower[1] = Cost::infinity(); }
   // Never attached, nor passed by those of a later expansion.
   [[nodiscard]] bool fresh() const { return child[1] == NodeId::none; }
   void forget_children() {
@@ -120,10 +120,10 @@ class Store {
   void find_split(const StoreNode& of, Visit&& visit) {
     std::uint32_t left = of.n_splits;
     for (std::uint32_t c = of.splits; left > 0;) {
-      SplitRecord* const block = cell(c).splits;
+      Block& block = cell(c).block;
       for (std::size_t i = 0; i < block_splits && left > 0; ++i, --left)
-        if (visit(block[i])) return;
-      c = block->next;
+        if (visit(block.splits[i])) return;
+      c = block.next;
     }
   }
   template <class Visit>
@@ -170,6 +170,8 @@ class Store {
   // below the node's upper are kept. Where the node has been expanded before, those that were
   // dropped come back.
   void open(NodeId id, const Expansion& found);
+  // Records what spans of an open node were parted into.
+  void part(NodeId id, const Expansion& found, std::span<const SplitBounds> spans);
   // Gives back what a solved node does not need.
   void close(NodeId id);
 
@@ -185,12 +187,16 @@ class Store {
   // All memory is cells of one size, for a node or for a block of splits: what was given back
   // serves any purpose.
   static constexpr std::size_t block_splits = 3;
+  struct Block {
+    SplitRecord splits[block_splits];
+    std::uint32_t next = no_cell;  // the block after it
+  };
   union Cell {
     Cell() {}
     StoreNode node;
-    SplitRecord splits[block_splits];
+    Block block;
   };
-  static_assert(sizeof(Cell) == 96);
+  static_assert(sizeof(Cell) == 104);
   static constexpr std::size_t chunk_cells = small_chunks ? 16 : 512;
   struct Chunk {
     Cell cells[chunk_cells];
@@ -227,6 +233,9 @@ class Store {
   void add_split(StoreNode& node, std::uint32_t& block, const SplitBounds& split);
   void reopen(StoreNode& node, const Expansion& found, const std::vector<std::uint32_t>& there);
   void free_chain(std::uint32_t& first);
+  [[nodiscard]] std::uint32_t last_block(const StoreNode& node);
+  bool forget_spans(StoreNode& node);
+  static void take_best(StoreNode& node, const Expansion& found);
 
   Arena memory_{sizeof(Chunk), small_chunks ? 2048 : std::size_t{1} << 16};
   std::vector<Chunk*> chunks_;
