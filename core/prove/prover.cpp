@@ -263,7 +263,11 @@ Prover::Outcome Prover::raise_split(NodeId id, SplitRecord& split, std::size_t d
                  ? 0
                  : 1;
     }
-    const Cost goal = std::min(split.lower[side] + turn, target - split.lower[1 - side]);
+    // All that is asked for at once, where expansions go as far as they are told and no further.
+    const bool at_once =
+        data_.ordered().n_columns() > 0 && !proof_->bounds.may_split(depth + 3);
+    const Cost needed = target - split.lower[1 - side];
+    const Cost goal = at_once ? needed : std::min(split.lower[side] + turn, needed);
     const NodeId next = split.child[side];
     RowSet& rows = rows_at(depth + 1);  // may move the others
     data_.part(path_[depth], tests.test_of_side(side), side, rows);

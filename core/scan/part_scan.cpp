@@ -6,8 +6,13 @@
 namespace maptree {
 
 namespace {
+
 constexpr std::int64_t never = Cost::infinity().units();
-}
+constexpr std::uint32_t block_rows = 8;
+constexpr unsigned counter_bits = 16;
+constexpr std::uint64_t counter_mask = (1u << counter_bits) - 1;
+
+}  // namespace
 
 PartScan::PartScan(const Dataset& data, const Posterior& posterior, const Options& options)
     : data_(data), posterior_(posterior), options_(options) {
@@ -15,6 +20,10 @@ PartScan::PartScan(const Dataset& data, const Posterior& posterior, const Option
   mixed_.reserve(n_classes);
   pure_.reserve(n_classes);
   mask_.reserve(data.n_words());
+  if (data.n_classes() == 2 && data.n_distinct_rows() <= counter_mask) {
+    ones_.reserve(data.n_words() * word_bits);
+    sums_.reserve(data.n_distinct_rows() / block_rows + 2);
+  }
   for (Part& part : parts_)
     for (std::vector<std::int32_t>* counts :
          {&part.classes, &part.rest, &part.low, &part.low_rest})
@@ -24,7 +33,11 @@ PartScan::PartScan(const Dataset& data, const Posterior& posterior, const Option
 std::size_t PartScan::bytes_for(const Dataset& data) {
   return static_cast<std::size_t>(data.n_classes()) *
              (2 * sizeof(std::int64_t*) + 8 * sizeof(std::int32_t)) +
-         data.n_words() * sizeof(Word);
+         data.n_words() * sizeof(Word) +
+         (data.n_classes() == 2 && data.n_distinct_rows() <= counter_mask
+              ? (data.n_words() * word_bits + data.n_distinct_rows() / block_rows + 2) *
+                    sizeof(std::uint64_t)
+              : 0);
 }
 
 void PartScan::start(const OrderedView& view, const Bounds& bounds, std::size_t depth) {
@@ -44,6 +57,12 @@ void PartScan::start(const OrderedView& view, const Bounds& bounds, std::size_t 
     mixed_.push_back(posterior_.mixed_table(k));
     pure_.push_back(posterior_.pure_table(k));
   }
+  in_blocks_ = options_.min_samples_leaf == 1 && stop_lower_ == stop_upper_ &&
+               data_.n_classes() == 2 && mixed_.size() == 2 &&
+               data_.n_distinct_rows() <= counter_mask &&
+               std::ranges::all_of(view.runs(), [](const OrderedView::Run& run) {
+                 return run.n_classes == 1 && run.pattern->weight == 1;
+               });
 }
 
 void PartScan::count(std::span<const std::uint8_t> side) {
@@ -85,6 +104,11 @@ void PartScan::count(std::span<const std::uint8_t> side) {
     }
     part.best = {never, never, never, 0, 0, 0, {never, never}};
   }
+  if (!in_blocks_) return;
+  ones_.resize(view_->n_places());
+  for (const OrderedView::Run& run : view_->runs())
+    for (std::size_t place = run.first_word * word_bits; place < run.last_word * word_bits; ++place)
+      ones_[place] = std::uint64_t{1} << ((2 * side[place] + run.pattern->k) * counter_bits);
 }
 
 void PartScan::reset(Part& part) const {
@@ -195,6 +219,115 @@ void PartScan::scan_ordered(std::uint32_t column, std::span<const std::uint8_t> 
                                                     view.rank(of, last[s]));
 }
 
+template <bool LeavesOnly>
+void PartScan::scan_block(Part& part, std::uint32_t column, std::span<const std::uint8_t> side,
+                          int s, std::uint32_t first, std::uint32_t last, std::uint64_t counts) {
+  const OrderedView& view = *view_;
+  const std::uint32_t* const order = view.order(view.ordered()[column]);
+  // The last row of the part before the block, and whether there is a cut behind it.
+  std::uint32_t before = first;
+  bool cut = false;
+  const auto place_at = [&](std::uint32_t i) { return order[i] & ~OrderedView::cut_mark; };
+  const auto has_cut = [&](std::uint32_t i) { return (order[i] & OrderedView::cut_mark) != 0; };
+  while (before > 0) {
+    cut = cut || (before < last && before != first && has_cut(before));
+    --before;
+    if (side[place_at(before)] == s) break;
+  }
+  const auto of_class = [&](int k) {
+    return static_cast<std::int32_t>((counts >> ((2 * s + k) * counter_bits)) & counter_mask);
+  };
+  bool any = of_class(0) + of_class(1) > 0;
+  std::uint32_t last_place = any ? place_at(before) : 0;
+  for (std::uint32_t i = first; i < last; ++i) {
+    const std::uint32_t place = place_at(i);
+    cut = cut || has_cut(i);
+    if (side[place] != s) continue;
+    if (any && cut) {
+      part.low_weight = part.low_distinct = of_class(0) + of_class(1);
+      for (int which = 0; which < 2; ++which) {
+        part.mixed_of[which] = part.pure_of[which] = 0;
+        for (int k = 0; k < 2; ++k) {
+          const std::int32_t low = of_class(k);
+          const std::int32_t c =
+              which == 1 ? low : part.classes[static_cast<std::size_t>(k)] - low;
+          part.mixed_of[which] += mixed_[static_cast<std::size_t>(k)][c];
+          if constexpr (!LeavesOnly)
+            part.pure_of[which] += pure_[static_cast<std::size_t>(k)][c];
+        }
+      }
+      evaluate<LeavesOnly, false>(part, column, last_place, place);
+    }
+    any = true;
+    cut = false;
+    last_place = place;
+    counts += ones_[place];
+  }
+}
+
+template <bool LeavesOnly>
+void PartScan::scan_blocks(std::uint32_t column, std::span<const std::uint8_t> side) {
+  const OrderedView& view = *view_;
+  const OrderedView::Ordered& of = view.ordered()[column];
+  const std::uint32_t* const order = view.order(of);
+  const std::uint32_t n_rows = view.n_rows();
+  sums_.clear();
+  std::uint64_t sum = 0;
+  std::uint32_t i = 0;
+  for (; i + block_rows <= n_rows; i += block_rows) {
+    sums_.push_back(sum);
+    for (std::uint32_t j = 0; j < block_rows; ++j)
+      sum += ones_[order[i + j] & ~OrderedView::cut_mark];
+  }
+  sums_.push_back(sum);
+  if (i < n_rows) {
+    for (; i < n_rows; ++i) sum += ones_[order[i] & ~OrderedView::cut_mark];
+    sums_.push_back(sum);
+  }
+  for (int s = 0; s < 2; ++s) {
+    Part& part = parts_[s];
+    if (part.distinct == 0) continue;
+    const unsigned shift = static_cast<unsigned>(2 * s) * counter_bits;
+    struct Costs {
+      std::int64_t leaf, low;
+    };
+    const auto costs = [&](std::int32_t c0, std::int32_t c1) {
+      const std::int32_t n = c0 + c1;
+      Costs out;
+      out.leaf = rising_[n] - mixed_[0][c0] - mixed_[1][c1] + (n > 1 ? stop_lower_ : 0);
+      out.low = out.leaf;
+      if constexpr (!LeavesOnly)
+        out.low = std::min(out.low, floor_[std::min(n, floor_cap)] + pure_[0][c0] + pure_[1][c1]);
+      return out;
+    };
+    std::uint64_t before = sums_[0];
+    Costs low = costs(0, 0);
+    for (std::size_t b = 0; b + 1 < sums_.size(); ++b) {
+      const std::uint64_t after = sums_[b + 1];
+      if (((before ^ after) >> shift & 0xffffffffu) == 0) {
+        before = after;
+        continue;
+      }
+      const auto c0 = static_cast<std::int32_t>((after >> shift) & counter_mask);
+      const auto c1 = static_cast<std::int32_t>((after >> (shift + counter_bits)) & counter_mask);
+      const Costs high = costs(part.classes[0] - c0, part.classes[1] - c1);
+      if (low.leaf + high.leaf < part.best.upper ||
+          (!LeavesOnly && low.low + high.low < part.best.lower))
+        scan_block<LeavesOnly>(part, column, side, s, static_cast<std::uint32_t>(b) * block_rows,
+                               std::min(n_rows, static_cast<std::uint32_t>(b + 1) * block_rows),
+                               before);
+      low = costs(c0, c1);
+      before = after;
+    }
+    std::uint32_t first = 0, last = n_rows - 1;
+    while (side[order[first] & ~OrderedView::cut_mark] != s) ++first;
+    while (side[order[last] & ~OrderedView::cut_mark] != s) --last;
+    varying_[s] += data_.ordered().weight_between(
+        of.column, view.rank(of, order[first] & ~OrderedView::cut_mark),
+        view.rank(of, order[last] & ~OrderedView::cut_mark));
+  }
+}
+
 template <bool LeavesOnly, bool Grouped>
 void PartScan::scan_binary(std::uint32_t column) {
   const OrderedView& view = *view_;
@@ -235,7 +368,10 @@ bool PartScan::scan_all(std::span<const std::uint8_t> side, Watch& watch) {
   for (std::uint32_t c = 0; c < view_->ordered().size(); ++c) {
     watch.count(work);
     if (watch.poll(work)) return false;
-    scan_ordered<LeavesOnly, Grouped>(c, side);
+    if (in_blocks_)
+      scan_blocks<LeavesOnly>(c, side);
+    else
+      scan_ordered<LeavesOnly, Grouped>(c, side);
   }
   const auto little = static_cast<std::int64_t>(4 * view_->n_words() + 20 * mixed_.size() + 40);
   for (std::uint32_t c = 0; c < view_->binary().size(); ++c) {

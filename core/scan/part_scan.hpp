@@ -4,6 +4,10 @@
 // Rows are visited in the order of a column, and each is added to the low side of its own part; what
 // the classes of both sides cost is kept up to date by table steps, whatever the number of classes.
 // So one pass over a column gives the bounds of all its thresholds in both parts.
+//
+// Rows that count one, of two classes, are counted by blocks of an order: both counts of both parts
+// in one number. The thresholds within a block are bounded at once, by the low side at its begin and
+// the high side at its end, as those of a span are, and looked at only if that may be the least.
 #pragma once
 
 #include <cstdint>
@@ -66,6 +70,11 @@ class PartScan {
   void count(std::span<const std::uint8_t> side);
   template <bool LeavesOnly, bool Grouped>
   void scan_ordered(std::uint32_t column, std::span<const std::uint8_t> side);
+  template <bool LeavesOnly>
+  void scan_blocks(std::uint32_t column, std::span<const std::uint8_t> side);
+  template <bool LeavesOnly>
+  void scan_block(Part& part, std::uint32_t column, std::span<const std::uint8_t> side, int s,
+                  std::uint32_t first, std::uint32_t last, std::uint64_t counts);
   template <bool LeavesOnly, bool Grouped>
   void scan_binary(std::uint32_t column);
   template <bool LeavesOnly, bool Grouped>
@@ -90,6 +99,10 @@ class PartScan {
   const std::int64_t* rising_ = nullptr;
   std::vector<const std::int64_t*> mixed_, pure_;
   std::vector<Word> mask_;  // places of part 1
+  // Where rows count one and are of two classes: a row as one in the counter of its part and class,
+  // and sums of these at the ends of blocks.
+  bool in_blocks_ = false;
+  std::vector<std::uint64_t> ones_, sums_;
   Part parts_[2];
   std::int64_t varying_[2] = {};
 };

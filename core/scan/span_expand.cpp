@@ -78,7 +78,8 @@ bool SpanExpander::expand(const Bounds& bounds, const RowSet& rows, std::size_t 
   for (const std::vector<Span>* some : {&heap_, &left_})
     for (const Span& span : *some)
       if (span.given == not_given || std::ranges::binary_search(out.parted, span.given))
-        if (out.base + span.total < std::min(upper, out.leaf)) out.splits.push_back(record(span));
+        if (out.base + span.total < std::min(upper, out.leaf) && is_allowed(span))
+          out.splits.push_back(record(span));
   return true;
 }
 
@@ -109,8 +110,22 @@ bool SpanExpander::look(const Bounds& bounds, const RowSet& rows, std::size_t de
   return true;
 }
 
+// A cut that was not scanned is a split as it is, and its sides must be large enough.
+bool SpanExpander::is_allowed(const Span& span) const {
+  if (span.first < span.last || options_.min_samples_leaf == 1) return true;
+  const OrderedView::Ordered& of = view_.ordered()[span.column];
+  std::int64_t low = 0;
+  for (std::uint32_t i = 0; i < view_.cut_at(of, span.first); ++i) {
+    const OrderedView::Run& run =
+        view_.runs()[view_.row(view_.order(of)[i] & ~OrderedView::cut_mark).run];
+    for (std::uint32_t p = 0; p < run.n_classes; ++p) low += run.pattern[p].weight;
+  }
+  return std::min(low, view_.total().weight - low) >= options_.min_samples_leaf;
+}
+
 bool SpanExpander::may_raise(const Bounds& bounds, std::size_t depth) const {
-  return options_.spans && options_.min_samples_leaf == 1 &&
+  // Where grandchildren are leaves a scan is exact, and there is nothing to raise.
+  return options_.spans && options_.min_samples_leaf == 1 && bounds.may_split(depth + 2) &&
          bounds.shrink_slack(depth + 1) == Cost(0);
 }
 

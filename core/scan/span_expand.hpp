@@ -63,6 +63,7 @@ class SpanExpander {
   bool try_binary(Watch& watch, Expansion& out);
   void note(const SplitBounds& split, const PartBounds (&parts)[2], Expansion& out);
   [[nodiscard]] std::uint32_t test_of(const Span& span, std::uint32_t cut) const;
+  [[nodiscard]] bool is_allowed(const Span& span) const;
   [[nodiscard]] SplitBounds record(const Span& span) const;
 
   const Dataset& data_;
