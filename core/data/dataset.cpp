@@ -173,6 +173,7 @@ bool Dataset::build(PackedTable& table, std::span<const OrderedColumn> ordered,
   if (!place_ranks(ordered, classes, placed.slot, watch)) return false;
   if (!move_rows(placed.slot, watch)) return false;
   give_back(placed.slot);
+  if (!ordered.empty() && !ordered_.least_varying(all_rows(), least_varying_, watch)) return false;
   return fill_columns(watch) && keys_.draw(digest, n_words_, watch);
 }
 
@@ -414,6 +415,7 @@ std::int64_t Dataset::varying_columns(const RowSet& rows) const {
 std::size_t Dataset::bytes() const {
   return pattern_bytes_ + keys_.bytes() + ordered_.bytes() + class_totals_.capacity() * sizeof(std::int64_t) +
          by_column_.capacity() * sizeof(Word) + by_row_.capacity() +
+         least_varying_.capacity() * sizeof(std::int64_t) +
          multiplicity_.capacity() * sizeof(int) + original_.capacity() * sizeof(std::uint32_t);
 }
 

@@ -106,6 +106,10 @@ class Dataset {
   [[nodiscard]] bool varies(const RowSet& rows, std::int64_t distinct) const {
     return rows_folded_ ? distinct > 1 : varying_columns(rows) > 0;
   }
+  // The least |V| of any set of so many rows, as far as ordered columns tell.
+  [[nodiscard]] std::int64_t least_varying(std::size_t rows) const {
+    return least_varying_.empty() ? 0 : least_varying_[std::min(rows, least_varying_.size() - 1)];
+  }
   [[nodiscard]] std::size_t bytes() const;
   // The most that was held while it was made, the table included.
   [[nodiscard]] std::size_t peak_bytes() const { return peak_bytes_; }
@@ -149,6 +153,7 @@ class Dataset {
   PageVector<std::uint8_t> by_row_;  // and a few bytes, so that halves may be read to the end
   RowKeys keys_;
   OrderedColumns ordered_;
+  std::vector<std::int64_t> least_varying_;  // by rows; empty where no column is ordered
   std::vector<int> multiplicity_;
   std::vector<std::uint32_t> original_;
 };

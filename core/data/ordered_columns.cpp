@@ -70,4 +70,36 @@ std::int64_t OrderedColumns::varying(const RowSet& rows) const {
   return sum;
 }
 
+bool OrderedColumns::least_varying(const RowSet& rows, std::vector<std::int64_t>& out,
+                                   Watch& watch) const {
+  // Exact for few rows, then for some numbers: those between have the value of the next lower one.
+  constexpr std::size_t exact = 16;
+  std::vector<std::size_t> slots;
+  for (std::size_t i = 0; i < rows.n_stored(); ++i)
+    for_each_slot(rows.stored(i), rows.place(i) * word_bits,
+                  [&](std::size_t slot) { slots.push_back(slot); });
+  std::vector<std::size_t> sizes;
+  for (std::size_t n = 2; n <= slots.size(); n += n < exact ? 1 : n / 8) sizes.push_back(n);
+  out.assign(slots.size() + 1, 0);
+  std::vector<std::uint32_t> sorted(slots.size());
+  std::vector<std::uint32_t> start;
+  for (std::size_t c = 0; c < n_columns(); ++c) {
+    if (watch.poll(static_cast<std::int64_t>(8 * slots.size() + n_ranks(c)))) return false;
+    start.assign(n_ranks(c) + 1, 0);
+    for (const std::size_t slot : slots) ++start[ranks(c)[slot] + 1];
+    for (std::size_t r = 1; r < start.size(); ++r) start[r] += start[r - 1];
+    for (const std::size_t slot : slots) sorted[start[ranks(c)[slot]]++] = ranks(c)[slot];
+    for (const std::size_t n : sizes) {
+      if (watch.poll(static_cast<std::int64_t>(slots.size()))) return false;
+      // Any n rows span at least as much as some n that are neighbours in the order.
+      std::int64_t least = INT64_MAX;
+      for (std::size_t i = 0; i + n <= sorted.size(); ++i)
+        least = std::min(least, weight_between(c, sorted[i], sorted[i + n - 1]));
+      out[n] += least;
+    }
+  }
+  for (std::size_t n = 1; n < out.size(); ++n) out[n] = std::max(out[n], out[n - 1]);
+  return true;
+}
+
 }  // namespace maptree

@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "control/control.hpp"
 #include "data/row_set.hpp"
 #include "memory/page_memory.hpp"
 
@@ -59,6 +60,9 @@ class OrderedColumns {
     return low + (high - 1 - low) / 2;
   }
   [[nodiscard]] std::int64_t varying(const RowSet& rows) const;
+  // By the number of rows in a set of these: the least weight of thresholds that vary on any such
+  // set (bounds.md, B6). False when stopped.
+  bool least_varying(const RowSet& rows, std::vector<std::int64_t>& out, Watch& watch) const;
   [[nodiscard]] std::size_t bytes() const {
     return ranks_.capacity() * sizeof(std::uint32_t) +
            (n_ranks_.capacity() + first_.capacity()) * sizeof(std::uint32_t);

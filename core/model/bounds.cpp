@@ -21,19 +21,23 @@ Cost cheapest_parts(const Skeleton& below, std::int32_t rows) {
   return best;
 }
 
-// B2: the least number of columns that vary on a given number of distinct rows.
-std::int64_t fewest_varying(std::int32_t rows, std::int64_t n_features) {
-  const int bits = std::bit_width(static_cast<unsigned>(std::min(rows, floor_cap) - 1));
-  return std::min<std::int64_t>(bits, n_features);
-}
-
 }  // namespace
+
+// B2: D distinct rows need log2 D columns. B6: they span some thresholds of every ordered column.
+std::int64_t Bounds::fewest_varying(std::int32_t rows) const {
+  const std::int32_t capped = std::min(rows, floor_cap);
+  const int bits = std::bit_width(static_cast<unsigned>(capped - 1));
+  const std::int64_t spanned =
+      varying_ ? data_.least_varying(static_cast<std::size_t>(capped)) : 0;
+  return std::max(spanned, std::min<std::int64_t>(bits, n_features_));
+}
 
 Bounds::Bounds(const Posterior& posterior, const Dataset& data, const Options& options)
     : posterior_(posterior),
       min_leaf_(static_cast<std::int32_t>(options.min_samples_leaf)),
       max_depth_(options.max_depth),
-      n_features_(static_cast<std::int64_t>(data.n_features())) {
+      n_features_(static_cast<std::int64_t>(data.n_features())),
+      data_(data) {
   const bool distinct = options.distinct_rows_bound && data.rows_folded();
   varying_ = options.varying_bound && distinct;
   const bool structure = options.structure_bound && distinct;
@@ -54,7 +58,7 @@ Bounds::Bounds(const Posterior& posterior, const Dataset& data, const Options& o
         split = posterior.split(d);
         // A split needs a column that varies, so log_columns is asked for 1 at least; the table
         // ends at the number of features, beyond which fewer distinct rows exist anyway.
-        if (distinct) split += posterior.log_columns(fewest_varying(rows, n_features_));
+        if (distinct) split += posterior.log_columns(fewest_varying(rows));
         if (structure) split += cheapest_parts(below, rows);
         level.floor[r] = split.units();
       }
@@ -131,9 +135,8 @@ void SetCounts::clear(std::size_t n_classes) {
 std::int64_t Bounds::floor(std::size_t depth, std::int32_t rows, std::int32_t varying) const {
   const std::int64_t least =
       level(depth).floor[static_cast<std::size_t>(std::min(rows, floor_cap))];
-  if (!varying_ || rows < 2 || varying <= fewest_varying(rows, n_features_)) return least;
-  return least + (posterior_.log_columns(varying) -
-                  posterior_.log_columns(fewest_varying(rows, n_features_)))
+  if (!varying_ || rows < 2 || varying <= fewest_varying(rows)) return least;
+  return least + (posterior_.log_columns(varying) - posterior_.log_columns(fewest_varying(rows)))
                      .units();
 }
 

@@ -100,6 +100,9 @@ class Bounds {
   std::int64_t max_depth_;
   std::int64_t n_features_;
   bool varying_;
+  // The least number of columns that vary on so many distinct rows, for the table of floors.
+  [[nodiscard]] std::int64_t fewest_varying(std::int32_t rows) const;
+  const Dataset& data_;
   std::vector<LevelBounds> levels_;
   std::vector<Cost> group_floor_;
   Cost root_lower_;

@@ -20,6 +20,7 @@ PartScan::PartScan(const Dataset& data, const Posterior& posterior, const Option
   mixed_.reserve(n_classes);
   pure_.reserve(n_classes);
   mask_.reserve(data.n_words());
+  floor_.reserve(data.n_distinct_rows() + 1);
   if (data.n_classes() == 2 && data.n_distinct_rows() <= counter_mask) {
     ones_.reserve(data.n_words() * word_bits);
     sums_.reserve(data.n_distinct_rows() / block_rows + 2);
@@ -33,7 +34,7 @@ PartScan::PartScan(const Dataset& data, const Posterior& posterior, const Option
 std::size_t PartScan::bytes_for(const Dataset& data) {
   return static_cast<std::size_t>(data.n_classes()) *
              (2 * sizeof(std::int64_t*) + 8 * sizeof(std::int32_t)) +
-         data.n_words() * sizeof(Word) +
+         data.n_words() * sizeof(Word) + (data.n_distinct_rows() + 1) * sizeof(std::int64_t) +
          (data.n_classes() == 2 && data.n_distinct_rows() <= counter_mask
               ? (data.n_words() * word_bits + data.n_distinct_rows() / block_rows + 2) *
                     sizeof(std::uint64_t)
@@ -49,7 +50,10 @@ void PartScan::start(const OrderedView& view, const Bounds& bounds, std::size_t 
   const LevelBounds& below = bounds.level(depth + 1);
   stop_lower_ = below.stop_lower.units();
   stop_upper_ = below.stop_upper.units();
-  floor_ = below.floor.data();
+  floor_.resize(view.n_rows() + 1);
+  for (std::uint32_t rows = 0; rows < floor_.size(); ++rows)
+    floor_[rows] = bounds.floor(depth + 1, static_cast<std::int32_t>(rows),
+                                static_cast<std::int32_t>(data_.least_varying(rows)));
   rising_ = posterior_.rising_table();
   mixed_.clear();
   pure_.clear();
@@ -160,7 +164,7 @@ void PartScan::evaluate(Part& part, std::uint32_t column, std::uint32_t from,
     if constexpr (!LeavesOnly) {
       const std::int64_t pure =
           Grouped ? std::max(part.pure_of[s], part.apart_of[s]) : part.pure_of[s];
-      const std::int64_t split = floor_[std::min(rows[s], floor_cap)] + pure;
+      const std::int64_t split = floor_[static_cast<std::size_t>(rows[s])] + pure;
       loose[s] = std::min(loose[s], split);
       if (n[s] >= 2 * min_leaf) low[s] = std::min(low[s], split);
     }
@@ -297,7 +301,7 @@ void PartScan::scan_blocks(std::uint32_t column, std::span<const std::uint8_t> s
       out.leaf = rising_[n] - mixed_[0][c0] - mixed_[1][c1] + (n > 1 ? stop_lower_ : 0);
       out.low = out.leaf;
       if constexpr (!LeavesOnly)
-        out.low = std::min(out.low, floor_[std::min(n, floor_cap)] + pure_[0][c0] + pure_[1][c1]);
+        out.low = std::min(out.low, floor_[static_cast<std::size_t>(n)] + pure_[0][c0] + pure_[1][c1]);
       return out;
     };
     std::uint64_t before = sums_[0];
@@ -429,6 +433,7 @@ std::size_t PartScan::bytes() const {
     numbers += part.classes.capacity() + part.rest.capacity() + part.low.capacity() +
                part.low_rest.capacity();
   return numbers * sizeof(std::int32_t) + mask_.capacity() * sizeof(Word) +
+         (floor_.capacity() + ones_.capacity() + sums_.capacity()) * sizeof(std::int64_t) +
          (mixed_.capacity() + pure_.capacity()) * sizeof(mixed_[0]);
 }
 

@@ -95,7 +95,7 @@ class PartScan {
   std::size_t depth_ = 0;
   bool may_split_ = false, leaves_only_ = false;
   std::int64_t stop_lower_ = 0, stop_upper_ = 0;
-  const std::int64_t* floor_ = nullptr;
+  std::vector<std::int64_t> floor_;  // by distinct rows
   const std::int64_t* rising_ = nullptr;
   std::vector<const std::int64_t*> mixed_, pure_;
   std::vector<Word> mask_;  // places of part 1
