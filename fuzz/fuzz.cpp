@@ -104,7 +104,8 @@ Problem without_column(const Problem& problem, std::size_t column) {
   for (std::size_t o = out.ordered.size(); o-- > 0;) {
     end -= out.ordered[o];
     if (column < end) continue;
-    if (--out.ordered[o] == 0) out.ordered.erase(out.ordered.begin() + static_cast<std::ptrdiff_t>(o));
+    if (--out.ordered[o] == 0)
+      out.ordered.erase(out.ordered.begin() + static_cast<std::ptrdiff_t>(o));
     break;
   }
   return out;

@@ -55,7 +55,7 @@ class Random {
 };
 
 struct Problem {
-  brute_force::Problem model;     // data, prior and constraints
+  brute_force::Problem model;  // data, prior and constraints
   // The last columns of `model` may be the thresholds of ordered columns, which the core is given
   // as ranks: so many of each. "rank <= t" is 1, so a row has zeros and then ones.
   std::vector<std::size_t> ordered = {};

@@ -70,8 +70,8 @@ Dataset::Dataset(PackedTable table, std::span<const OrderedColumn> ordered, cons
   if (table.n_rows == 0) throw std::invalid_argument("the table has no rows");
   if (table.words.size() != table.n_columns * table.words_per_column())
     throw std::invalid_argument("the packed table is not of the size that it says");
-  complete_ =
-      build(table, ordered, {labels, weights, n_classes, folding.rows}, folding, memory_limit, watch);
+  complete_ = build(table, ordered, {labels, weights, n_classes, folding.rows}, folding,
+                    memory_limit, watch);
   if (complete_) return;
   give_back(by_row_);
   give_back(by_column_);
@@ -413,9 +413,9 @@ std::int64_t Dataset::varying_columns(const RowSet& rows) const {
 }
 
 std::size_t Dataset::bytes() const {
-  return pattern_bytes_ + keys_.bytes() + ordered_.bytes() + class_totals_.capacity() * sizeof(std::int64_t) +
-         by_column_.capacity() * sizeof(Word) + by_row_.capacity() +
-         least_varying_.capacity() * sizeof(std::int64_t) +
+  return pattern_bytes_ + keys_.bytes() + ordered_.bytes() +
+         class_totals_.capacity() * sizeof(std::int64_t) + by_column_.capacity() * sizeof(Word) +
+         by_row_.capacity() + least_varying_.capacity() * sizeof(std::int64_t) +
          multiplicity_.capacity() * sizeof(int) + original_.capacity() * sizeof(std::uint32_t);
 }
 

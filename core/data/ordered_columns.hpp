@@ -1,9 +1,9 @@
 // OrderedColumns: numbers, dates and ordered categories as ranks, with all their thresholds.
 //
-// Threshold t of a column is the test "rank <= t"; a column of m ranks has m - 1 of them. Rows where
-// the value is missing have the highest rank, so that "is missing" is the last threshold. On a set
-// of rows a threshold varies if the least rank is at most t and the greatest above it: of a column
-// these are the thresholds from the least rank of the set up to its greatest.
+// Threshold t of a column is the test "rank <= t"; a column of m ranks has m - 1 of them. Rows
+// where the value is missing have the highest rank, so that "is missing" is the last threshold. On
+// a set of rows a threshold varies if the least rank is at most t and the greatest above it: of a
+// column these are the thresholds from the least rank of the set up to its greatest.
 //
 // Tests have weights (the prior of posterior.hpp). Thresholds between two neighbouring ranks of a
 // set part it alike; only the heaviest of them can be in a best tree.

@@ -43,10 +43,9 @@ void Improver::offer(const Tree& tree, Cost cost) {
   for (std::size_t node = 0; node < tree.feature.size(); ++node) {
     const std::int32_t feature = tree.feature[node];
     offered.parts.push_back(
-        {scores.subtree[node],
-         feature < 0 ? no_column
-                     : static_cast<std::uint32_t>(
-                           data_.test_of(static_cast<std::uint32_t>(feature)))});
+        {scores.subtree[node], feature < 0 ? no_column
+                                           : static_cast<std::uint32_t>(data_.test_of(
+                                                 static_cast<std::uint32_t>(feature)))});
   }
   hold(std::move(offered));
 }

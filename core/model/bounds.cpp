@@ -27,8 +27,7 @@ Cost cheapest_parts(const Skeleton& below, std::int32_t rows) {
 std::int64_t Bounds::fewest_varying(std::int32_t rows) const {
   const std::int32_t capped = std::min(rows, floor_cap);
   const int bits = std::bit_width(static_cast<unsigned>(capped - 1));
-  const std::int64_t spanned =
-      varying_ ? data_.least_varying(static_cast<std::size_t>(capped)) : 0;
+  const std::int64_t spanned = varying_ ? data_.least_varying(static_cast<std::size_t>(capped)) : 0;
   return std::max(spanned, std::min<std::int64_t>(bits, n_features_));
 }
 
@@ -136,8 +135,8 @@ std::int64_t Bounds::floor(std::size_t depth, std::int32_t rows, std::int32_t va
   const std::int64_t least =
       level(depth).floor[static_cast<std::size_t>(std::min(rows, floor_cap))];
   if (!varying_ || rows < 2 || varying <= fewest_varying(rows)) return least;
-  return least + (posterior_.log_columns(varying) - posterior_.log_columns(fewest_varying(rows)))
-                     .units();
+  return least +
+         (posterior_.log_columns(varying) - posterior_.log_columns(fewest_varying(rows))).units();
 }
 
 Bracket Bounds::bracket(const SetCounts& set, std::size_t depth, std::int32_t varying) const {

@@ -56,8 +56,7 @@ class Scorer {
 
     Cost cost = posterior_.split(depth) + posterior_.log_columns(varying);
     const std::size_t test = data_.test_of(static_cast<std::uint32_t>(tree_.feature[node]));
-    if (test >= data_.n_tests())
-      throw std::logic_error("a tree tests a column that is not there");
+    if (test >= data_.n_tests()) throw std::logic_error("a tree tests a column that is not there");
     RowSet part;
     for (int side = 0; side < 2; ++side) {
       data_.part(rows, test, side, part);

@@ -264,8 +264,7 @@ Prover::Outcome Prover::raise_split(NodeId id, SplitRecord& split, std::size_t d
                  : 1;
     }
     // All that is asked for at once, where expansions go as far as they are told and no further.
-    const bool at_once =
-        data_.ordered().n_columns() > 0 && !proof_->bounds.may_split(depth + 3);
+    const bool at_once = data_.ordered().n_columns() > 0 && !proof_->bounds.may_split(depth + 3);
     const Cost needed = target - split.lower[1 - side];
     const Cost goal = at_once ? needed : std::min(split.lower[side] + turn, needed);
     const NodeId next = split.child[side];
@@ -297,8 +296,7 @@ bool Prover::attach(StoreNode& node, SplitRecord& split, std::size_t depth) {
   // One key gives the other where the children part the rows.
   for (int side = 1; side >= 0; --side) {
     data_.part(rows, tests.test_of_side(side), side, part_);
-    keys[side] =
-        side == 1 || tests.is_span() ? data_.key(part_) : key_of_rest(whole, keys[1]);
+    keys[side] = side == 1 || tests.is_span() ? data_.key(part_) : key_of_rest(whole, keys[1]);
     measures[side] = measure(part_, depth + 1);
   }
   take_back(*lock_);
@@ -359,8 +357,8 @@ Prover::Outcome Prover::expand(NodeId id, std::size_t depth, Cost goal) {
   const bool fetch = desk_.pinned.size() > 1 && store_.wants_spare();
   lock_->unlock();
   Arena::Chunk spare = fetch ? Arena::make_spare() : nullptr;
-  const bool whole =
-      expander_.expand(proof_->bounds, path_[depth], depth, upper, *watch_, expansion_, goal, spans_);
+  const bool whole = expander_.expand(proof_->bounds, path_[depth], depth, upper, *watch_,
+                                      expansion_, goal, spans_);
   sort_splits(expansion_, upper);
   take_back(*lock_);
   if (fetch) store_.take_spare(std::move(spare));

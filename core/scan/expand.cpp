@@ -44,8 +44,7 @@ Cost Expander::likelihood(std::span<const std::int32_t> counts, std::int64_t wei
 }
 
 bool Expander::expand(const Bounds& bounds, const RowSet& rows, std::size_t depth, Cost upper,
-                      Watch& watch, Expansion& out, Cost goal,
-                      std::span<const SplitBounds> spans) {
+                      Watch& watch, Expansion& out, Cost goal, std::span<const SplitBounds> spans) {
   if (spans_) return spans_->expand(bounds, rows, depth, upper, goal, spans, watch, out);
   bounds_ = &bounds;
   if (!view_.load(rows, watch)) return false;

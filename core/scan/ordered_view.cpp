@@ -21,7 +21,9 @@ std::vector<std::uint64_t>& sort_keys(std::vector<std::uint64_t>& keys,
   to->resize(keys.size());
   for (int shift = 0; shift < bits; shift += digit) {
     std::array<std::uint32_t, 1 << digit> start{};
-    const auto bucket = [&](std::uint64_t key) { return (key >> (32 + shift)) & ((1 << digit) - 1); };
+    const auto bucket = [&](std::uint64_t key) {
+      return (key >> (32 + shift)) & ((1 << digit) - 1);
+    };
     for (const std::uint64_t key : *from) ++start[bucket(key)];
     std::uint32_t sum = 0;
     for (std::uint32_t& at : start) at = std::exchange(sum, sum + at);
@@ -125,8 +127,8 @@ bool OrderedView::place_rows(const RowSet& rows, Watch& watch) {
   rows_.resize(words_for(rows_.size()) * word_bits);
   slots_.resize(rows_.size(), no_slot);
   for (std::size_t r = 0; r < runs_.size(); ++r)
-    runs_[r].last_word = static_cast<std::uint32_t>(
-        r + 1 < runs_.size() ? runs_[r + 1].first_word : n_words());
+    runs_[r].last_word =
+        static_cast<std::uint32_t>(r + 1 < runs_.size() ? runs_[r + 1].first_word : n_words());
   n_rows_ = static_cast<std::uint32_t>(places_.size());
   total_.clear(numbers_.size());
   total_.numbers = numbers_;
@@ -149,7 +151,8 @@ bool OrderedView::sort_column(std::uint32_t column, Watch& watch) {
   keys_.clear();
   for (const std::uint32_t place : places_)
     keys_.push_back(static_cast<std::uint64_t>(ranks[slots_[place]] - least) << 32 | place);
-  const std::vector<std::uint64_t>& sorted = sort_keys(keys_, sorted_, std::bit_width(most - least));
+  const std::vector<std::uint64_t>& sorted =
+      sort_keys(keys_, sorted_, std::bit_width(most - least));
   Ordered out;
   out.column = column;
   out.first = order_.size();

@@ -1,10 +1,10 @@
-// OrderedView: the rows of one node, sorted by each of its ordered columns, and its other columns as
-// bits, so that the splits of any part of these rows can be scanned.
+// OrderedView: the rows of one node, sorted by each of its ordered columns, and its other columns
+// as bits, so that the splits of any part of these rows can be scanned.
 //
 // Rows have places of their own here: those of equal pattern (a run) lie side by side, and a run
-// starts at a word boundary, so that bits are counted by run. An ordered column is a list of places,
-// lowest rank first; a mark tells where the rank changes: a cut. Thresholds between the same two
-// ranks part the rows alike, so a cut stands for all of them, by the heaviest.
+// starts at a word boundary, so that bits are counted by run. An ordered column is a list of
+// places, lowest rank first; a mark tells where the rank changes: a cut. Thresholds between the
+// same two ranks part the rows alike, so a cut stands for all of them, by the heaviest.
 #pragma once
 
 #include <cstdint>
@@ -37,10 +37,10 @@ class OrderedView {
   };
   static constexpr std::uint32_t cut_mark = 1u << 31;
   struct Ordered {
-    std::uint32_t column = 0;     // of the ordered ones
-    std::size_t first = 0;        // of n_rows() entries
-    std::uint32_t n_cuts = 0;     // at least 1
-    std::size_t first_cut = 0;    // in cut_at
+    std::uint32_t column = 0;   // of the ordered ones
+    std::size_t first = 0;      // of n_rows() entries
+    std::uint32_t n_cuts = 0;   // at least 1
+    std::size_t first_cut = 0;  // in cut_at
   };
   struct Binary {
     std::uint32_t column = 0;
@@ -95,8 +95,8 @@ class OrderedView {
   const Bounds& bounds_;
   std::uint32_t n_rows_ = 0;
   std::vector<Run> runs_;
-  std::vector<Row> rows_;             // by place
-  std::vector<std::uint32_t> slots_;  // by place; no_slot where there is no row
+  std::vector<Row> rows_;              // by place
+  std::vector<std::uint32_t> slots_;   // by place; no_slot where there is no row
   std::vector<std::uint32_t> places_;  // of the rows, in order
   std::vector<std::int32_t> numbers_;  // of the classes here
   std::vector<std::int32_t> place_;    // by class: where it is in numbers_

@@ -26,8 +26,7 @@ PartScan::PartScan(const Dataset& data, const Posterior& posterior, const Option
     sums_.reserve(data.n_distinct_rows() / block_rows + 2);
   }
   for (Part& part : parts_)
-    for (std::vector<std::int32_t>* counts :
-         {&part.classes, &part.rest, &part.low, &part.low_rest})
+    for (std::vector<std::int32_t>* counts : {&part.classes, &part.rest, &part.low, &part.low_rest})
       counts->reserve(n_classes);
 }
 
@@ -253,11 +252,9 @@ void PartScan::scan_block(Part& part, std::uint32_t column, std::span<const std:
         part.mixed_of[which] = part.pure_of[which] = 0;
         for (int k = 0; k < 2; ++k) {
           const std::int32_t low = of_class(k);
-          const std::int32_t c =
-              which == 1 ? low : part.classes[static_cast<std::size_t>(k)] - low;
+          const std::int32_t c = which == 1 ? low : part.classes[static_cast<std::size_t>(k)] - low;
           part.mixed_of[which] += mixed_[static_cast<std::size_t>(k)][c];
-          if constexpr (!LeavesOnly)
-            part.pure_of[which] += pure_[static_cast<std::size_t>(k)][c];
+          if constexpr (!LeavesOnly) part.pure_of[which] += pure_[static_cast<std::size_t>(k)][c];
         }
       }
       evaluate<LeavesOnly, false>(part, column, last_place, place);
@@ -301,7 +298,8 @@ void PartScan::scan_blocks(std::uint32_t column, std::span<const std::uint8_t> s
       out.leaf = rising_[n] - mixed_[0][c0] - mixed_[1][c1] + (n > 1 ? stop_lower_ : 0);
       out.low = out.leaf;
       if constexpr (!LeavesOnly)
-        out.low = std::min(out.low, floor_[static_cast<std::size_t>(n)] + pure_[0][c0] + pure_[1][c1]);
+        out.low =
+            std::min(out.low, floor_[static_cast<std::size_t>(n)] + pure_[0][c0] + pure_[1][c1]);
       return out;
     };
     std::uint64_t before = sums_[0];
@@ -361,8 +359,8 @@ void PartScan::scan_binary(std::uint32_t column) {
     Part& part = parts_[s];
     if (part.low_distinct == 0 || part.low_distinct == part.distinct) continue;
     varying_[s] += of.weight;
-    evaluate<LeavesOnly, Grouped>(part,
-                                  column + static_cast<std::uint32_t>(view.ordered().size()), 0, 0);
+    evaluate<LeavesOnly, Grouped>(part, column + static_cast<std::uint32_t>(view.ordered().size()),
+                                  0, 0);
   }
 }
 
@@ -421,10 +419,10 @@ void PartScan::finish(Part& part, PartBounds& out) {
     return;
   }
   const OrderedView::Ordered& of = view_->ordered()[best.column];
-  const std::uint32_t threshold = data_.ordered().heaviest(of.column, view_->rank(of, best.from),
-                                                           view_->rank(of, best.to));
-  out.best = static_cast<std::uint32_t>(data_.n_columns()) + data_.ordered().first(of.column) +
-              threshold;
+  const std::uint32_t threshold =
+      data_.ordered().heaviest(of.column, view_->rank(of, best.from), view_->rank(of, best.to));
+  out.best =
+      static_cast<std::uint32_t>(data_.n_columns()) + data_.ordered().first(of.column) + threshold;
 }
 
 std::size_t PartScan::bytes() const {

@@ -1,13 +1,14 @@
 // PartScan: the bounds of the two parts that a split makes of a node's rows, from all their own
 // splits: every threshold of every ordered column and every other column, one level down.
 //
-// Rows are visited in the order of a column, and each is added to the low side of its own part; what
-// the classes of both sides cost is kept up to date by table steps, whatever the number of classes.
-// So one pass over a column gives the bounds of all its thresholds in both parts.
+// Rows are visited in the order of a column, and each is added to the low side of its own part;
+// what the classes of both sides cost is kept up to date by table steps, whatever the number of
+// classes. So one pass over a column gives the bounds of all its thresholds in both parts.
 //
 // Rows that count one, of two classes, are counted by blocks of an order: both counts of both parts
-// in one number. The thresholds within a block are bounded at once, by the low side at its begin and
-// the high side at its end, as those of a span are, and looked at only if that may be the least.
+// in one number. The thresholds within a block are bounded at once, by the low side at its begin
+// and the high side at its end, as those of a span are, and looked at only if that may be the
+// least.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +24,12 @@ namespace maptree {
 inline constexpr std::uint32_t no_test = UINT32_MAX;
 
 struct PartBounds {
-  Cost lower;                     // of every tree on the part
-  Cost loose;                     // the same without min_samples_leaf: does not fall with more rows
+  Cost lower;  // of every tree on the part
+  Cost loose;  // the same without min_samples_leaf: does not fall with more rows
   Cost leaf;
-  Cost upper;                     // of the leaf, or of the best split and two leaves
-  std::uint32_t best = no_test;   // that split, whether it pays or not
-  Cost leaves[2];                 // of its sides
+  Cost upper;                    // of the leaf, or of the best split and two leaves
+  std::uint32_t best = no_test;  // that split, whether it pays or not
+  Cost leaves[2];                // of its sides
   std::int64_t weight = 0;
   std::int64_t varying = 0;
 
@@ -51,7 +52,7 @@ class PartScan {
  private:
   struct Best {
     std::int64_t lower, loose, upper;
-    std::uint32_t column;   // of the view's ordered columns, then of the others
+    std::uint32_t column;    // of the view's ordered columns, then of the others
     std::uint32_t from, to;  // places on either side of the threshold
     std::int64_t leaves[2];
   };

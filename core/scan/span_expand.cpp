@@ -199,17 +199,32 @@ bool SpanExpander::part(const Span& span, Watch& watch, Expansion& out) {
   Cost loose[2];
   for (int s = 0; s < 2; ++s) {
     const bool end = middle == (s == 1 ? span.first : span.last);
-    const Cost known =
-        end ? span.lower[s] : options_.spans ? std::max(Cost(0), span.lower[s] - slack_) : Cost(0);
+    const Cost known = end              ? span.lower[s]
+                       : options_.spans ? std::max(Cost(0), span.lower[s] - slack_)
+                                        : Cost(0);
     loose[s] = std::min(parts[s].upper, std::max(parts[s].loose, known));
     split.lower[s] = std::min(parts[s].upper, std::max(parts[s].lower, known));
     split.upper[s] = parts[s].upper;
   }
   note(split, parts, out);
-  push({{}, span.column, span.first, middle, span.first_open, false, {loose[0], span.lower[1]},
-        {parts[0].upper, span.upper[1]}, span.given});
-  push({{}, span.column, middle, span.last, false, span.last_open, {span.lower[0], loose[1]},
-        {span.upper[0], parts[1].upper}, span.given});
+  push({{},
+        span.column,
+        span.first,
+        middle,
+        span.first_open,
+        false,
+        {loose[0], span.lower[1]},
+        {parts[0].upper, span.upper[1]},
+        span.given});
+  push({{},
+        span.column,
+        middle,
+        span.last,
+        false,
+        span.last_open,
+        {span.lower[0], loose[1]},
+        {span.upper[0], parts[1].upper},
+        span.given});
   return true;
 }
 

@@ -1,13 +1,13 @@
 // SpanExpander: one expansion where columns are ordered, by spans of thresholds.
 //
-// The low side of a threshold grows with the threshold, the high side shrinks. A bound that does not
-// fall when rows are added (docs/design/bounds.md, result M) therefore bounds a whole span of
-// thresholds [a, b] at once, by the low side of a and the high side of b. A span whose bound reaches
-// the goal needs no look at its thresholds. One that cannot reach it, because trees are known for
-// both that cost less, is parted: the cut in its middle is scanned (part_scan.hpp), which gives that
-// threshold's own bounds, one level down, and better ones to the spans on either side. Spans that
-// may reach the goal but do not yet are left to the prover, which raises the bounds of their two
-// sides as it does those of a split.
+// The low side of a threshold grows with the threshold, the high side shrinks. A bound that does
+// not fall when rows are added (docs/design/bounds.md, result M) therefore bounds a whole span of
+// thresholds [a, b] at once, by the low side of a and the high side of b. A span whose bound
+// reaches the goal needs no look at its thresholds. One that cannot reach it, because trees are
+// known for both that cost less, is parted: the cut in its middle is scanned (part_scan.hpp), which
+// gives that threshold's own bounds, one level down, and better ones to the spans on either side.
+// Spans that may reach the goal but do not yet are left to the prover, which raises the bounds of
+// their two sides as it does those of a split.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,9 @@ class SpanExpander {
   SpanExpander(const Dataset& data, const Posterior& posterior, const Bounds& bounds,
                const Options& options);
 
-  // Bounds the splits of a node until every span reaches the goal or may reach it. `spans` are those
-  // that are known, to be parted further; without any it begins with all columns.
-  // False when stopped.
+  // Bounds the splits of a node until every span reaches the goal or may reach it. `spans` are
+  // those that are known, to be parted further; without any it begins with all columns. False when
+  // stopped.
   bool expand(const Bounds& bounds, const RowSet& rows, std::size_t depth, Cost upper, Cost goal,
               std::span<const SplitBounds> spans, Watch& watch, Expansion& out);
   // Whether bounds of the two sides of a span, once raised by a proof, raise that of the span.
