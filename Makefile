@@ -4,7 +4,7 @@
 #   make demo    fit a real data set to the proved optimum and print the tree
 #   make test    the tests of C++ and Python: what to run before a commit (6 minutes with all that it
 #                installs and builds); test-core-fast: those of C++ alone
-#   make test-all      what it leaves out: C++ under sanitizers (test-core, test-threads) with a fuzz, five
+#   make test-all      what it leaves out: C++ under sanitizers (test-core, test-threads) with a fuzz, three
 #                times the random cases, runs on a cluster, and
 #   make test-system   the report in a browser, the exports in the systems that they are for: installs
 #                Chromium, PostgreSQL, node, a C compiler, Graphviz and LaTeX where the user is root;
@@ -59,7 +59,7 @@ test: test-core-fast $(VENV)/.built $(VENV)/.test
 	$(BIN)/python -m pytest -m "not long and not system" -n auto --dist worksteal
 
 test-all: test-core test-threads $(VENV)/.built $(VENV)/.test $(VENV)/.cluster
-	MAPTREE_CASES=5 $(BIN)/python -m pytest -m "(long or cases) and not system" -n auto --dist worksteal
+	MAPTREE_CASES=3 $(BIN)/python -m pytest -m "(long or cases) and not system" -n auto --dist worksteal
 	$(MAKE) test-sanitized SANITIZED_TESTS="tests/inputs tests/engine tests/tables/test_packing.py"
 	$(MAKE) fuzz-inputs ARGS="-runs=2000 -seed=1 -max_total_time=20"
 	$(MAKE) test-system

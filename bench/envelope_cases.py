@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+# Every tenth case is a 0/1 matrix with more columns than others have, up to this many.
+WIDE, MOST_COLUMNS = 200, 100_000
 # What can be in a column, and what a label can be.
 COLUMNS = ("bits", "numbers", "whole", "text", "decimals", "huge", "dates")
 LABELS = ("whole", "text", "decimals", "huge")
@@ -51,7 +53,10 @@ class Case:
         """Make X, y and the weights."""
         rng = np.random.default_rng(self.seed)
         n_distinct = max(1, self.n_rows // 20) if self.repeated else self.n_rows
-        drawn = [_column(kind, n_distinct, self.missing, rng) for kind in self.columns]
+        if len(self.columns) > WIDE:
+            drawn = list(rng.integers(0, 2, (len(self.columns), n_distinct), dtype=np.uint8))
+        else:
+            drawn = [_column(kind, n_distinct, self.missing, rng) for kind in self.columns]
         rows = rng.integers(0, n_distinct, self.n_rows) if self.repeated else slice(None)
         if set(self.columns) <= {"bits", "numbers", "whole"}:
             X = np.column_stack(drawn)[rows]
@@ -78,9 +83,14 @@ def make(seed: int, most_cells: int = 1_000_000, most_seconds: float = 1.0) -> C
     """Make the case of a seed; ``most_cells`` limits rows times columns."""
     rng = np.random.default_rng([seed, 1])
     n_rows = int(np.exp(rng.uniform(np.log(3), np.log(min(100_000, most_cells)))))
-    n_columns = int(np.exp(rng.uniform(0, np.log(min(200, max(1.5, most_cells / n_rows))))))
+    n_columns = int(np.exp(rng.uniform(0, np.log(min(WIDE, max(1.5, most_cells / n_rows))))))
     kinds = rng.choice(COLUMNS, rng.integers(1, 4), replace=False, p=_shares(n_rows * n_columns))
     columns = tuple(sorted(str(rng.choice(kinds)) for _ in range(n_columns)))
+    if seed % 10 == 9:
+        most = min(MOST_COLUMNS, most_cells // 3)
+        n_columns = int(np.exp(rng.uniform(np.log(WIDE + 1), np.log(most))))
+        n_rows = min(n_rows, most_cells // n_columns)
+        columns = ("bits",) * n_columns
     n_classes = {
         "two": 2,
         "few": int(rng.integers(3, 30)),

@@ -173,13 +173,17 @@ PySmcSamples run_smc(const Dataset& data, const Prior& prior, std::int64_t n_par
   }
   raised.rethrow();
   PySmcSamples out;
+  const std::size_t n_all = core.log_weights.size();
   std::vector<double> log_evidence;
   for (const auto& island : core.log_weights)
     log_evidence.push_back(island.empty() ? nan : log_sum_exp(island));
+  // Of islands that were not started there is nothing to return, and there may be thousands.
+  std::erase_if(core.log_weights, [](const auto& island) { return island.empty(); });
+  std::erase_if(core.sample, [](const auto& island) { return island.empty(); });
   out.log_weights = matrix(core.log_weights, longest(core.log_weights),
                            -std::numeric_limits<double>::infinity(), [](double w) { return w; });
-  out.log_evidence = to_numpy(std::move(log_evidence), {core.log_weights.size()});
-  out.resamplings = to_numpy(std::move(core.resamplings), {core.log_weights.size()});
+  out.log_evidence = to_numpy(std::move(log_evidence), {n_all});
+  out.resamplings = to_numpy(std::move(core.resamplings), {n_all});
   write_samples(out, core, static_cast<std::size_t>(data.n_classes()));
   return out;
 }

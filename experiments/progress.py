@@ -7,7 +7,6 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable
 from datetime import timedelta
-from types import TracebackType
 from typing import Self, TextIO
 
 from rich.console import Console
@@ -99,12 +98,7 @@ class Watch:
             self._bar.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        where: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._bar is not None:
             self._bar.stop()
 

@@ -22,6 +22,7 @@ struct Problem {
   std::vector<std::vector<int>> x;  // rows of 0 and 1, all of the same length
   std::vector<int> y;               // 0 to n_classes() - 1
   std::vector<long> weight;         // of each row; 0: not there
+  std::vector<long> test_weight;    // of each column, 1 or more; empty: all are 1
   double alpha = 0.95;
   double beta = 0.5;
   std::vector<double> rho = {2.5, 2.5};  // one per class
@@ -30,6 +31,9 @@ struct Problem {
 
   [[nodiscard]] std::size_t n_classes() const { return rho.size(); }
   [[nodiscard]] std::size_t n_columns() const { return x.empty() ? 0 : x[0].size(); }
+  [[nodiscard]] long test_weight_of(std::size_t column) const {
+    return test_weight.empty() ? 1 : test_weight[column];
+  }
 };
 
 using Set = std::string;  // '1' for each row that is in it
@@ -91,10 +95,13 @@ class Solver {
   [[nodiscard]] double leaf(const Set& rows, long depth) const {
     return likelihood(counts(rows)) + (varying(rows).empty() ? 0.0 : -std::log1p(-p_split(depth)));
   }
-  // What an inner node itself pays.
-  [[nodiscard]] double inner(std::size_t n_varying, long depth) const {
+  // What an inner node itself pays that tests one of the columns that vary on it.
+  [[nodiscard]] double inner(const std::vector<std::size_t>& varying, std::size_t tested,
+                             long depth) const {
+    double sum = 0;
+    for (const std::size_t f : varying) sum += static_cast<double>(p_.test_weight_of(f));
     return -std::log(p_.alpha) + p_.beta * std::log(1.0 + static_cast<double>(depth)) +
-           std::log(static_cast<double>(n_varying));
+           std::log(sum / static_cast<double>(p_.test_weight_of(tested)));
   }
 
   [[nodiscard]] double optimum() { return optimum(all(), 0); }
@@ -107,8 +114,8 @@ class Solver {
       for (const std::size_t f : columns) {
         const Set zero = side(rows, f, 0), one = side(rows, f, 1);
         if (weight(zero) < p_.min_leaf || weight(one) < p_.min_leaf) continue;
-        best = std::min(best, inner(columns.size(), depth) + optimum(zero, depth + 1) +
-                                  optimum(one, depth + 1));
+        best = std::min(
+            best, inner(columns, f, depth) + optimum(zero, depth + 1) + optimum(one, depth + 1));
       }
     }
     solved_[key] = best;
@@ -167,7 +174,7 @@ class Solver {
                                    side(rows, f, 0), depth + 1, seen);
     const double one = cost_below(tree, static_cast<std::size_t>(tree.right.at(node)),
                                   side(rows, f, 1), depth + 1, seen);
-    return inner(columns.size(), depth) + zero + one;
+    return inner(columns, f, depth) + zero + one;
   }
 
   Problem p_;

@@ -98,7 +98,11 @@ Problem without_rows(const Problem& problem, std::size_t first, std::size_t last
 
 Problem without_column(const Problem& problem, std::size_t column) {
   Problem out = problem;
-  for (auto& row : out.model.x) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
+  const auto cut = [&](auto& v) {
+    if (!v.empty()) v.erase(v.begin() + static_cast<std::ptrdiff_t>(column));
+  };
+  for (auto& row : out.model.x) cut(row);
+  cut(out.model.test_weight);
   // A threshold less is one rank less.
   std::size_t end = problem.model.n_columns();
   for (std::size_t o = out.ordered.size(); o-- > 0;) {
@@ -146,6 +150,9 @@ std::vector<Problem> smaller(const Problem& problem) {
     if (problem.model.rho[k] != 2.5) change([&](Problem& p) { p.model.rho[k] = 2.5; });
   for (std::size_t r = 0; r < n; ++r)
     if (problem.model.weight[r] != 1) change([&](Problem& p) { p.model.weight[r] = 1; });
+  if (!problem.model.test_weight.empty()) change([](Problem& p) { p.model.test_weight.clear(); });
+  for (std::size_t c = 0; c < problem.model.test_weight.size(); ++c)
+    if (problem.model.test_weight[c] > 1) change([&](Problem& p) { p.model.test_weight[c] = 1; });
   const auto last = static_cast<int>(problem.model.n_classes()) - 1;
   if (last > 0 &&
       std::find(problem.model.y.begin(), problem.model.y.end(), last) == problem.model.y.end())
@@ -202,6 +209,7 @@ void classify(const Problem& problem) {
     of_row.push_back(model.y[r]);
   }
   kinds["weights"] += weights;
+  kinds["weights of tests"] += !model.test_weight.empty();
   kinds["repeated rows"] += repeated;
   kinds["impure rows"] += impure;
   kinds["over 7 columns"] += model.n_columns() > 7;

@@ -65,7 +65,16 @@ maptree::Dataset make_dataset(const Problem& problem, maptree::Folding folding) 
       if (model.x[r][c] == 1) table.column(c)[r / 64] |= maptree::Word{1} << (r % 64);
   const std::vector<std::int32_t> labels(model.y.begin(), model.y.end());
   const std::vector<std::int64_t> weights(model.weight.begin(), model.weight.end());
-  return {std::move(table), ordered, labels, weights, static_cast<int>(model.n_classes()), folding};
+  const std::vector<std::uint32_t> tests(model.test_weight.begin(), model.test_weight.end());
+  return {std::move(table),
+          ordered,
+          labels,
+          weights,
+          static_cast<int>(model.n_classes()),
+          folding,
+          SIZE_MAX,
+          maptree::no_watch(),
+          tests};
 }
 
 maptree::Dataset make_dataset(const Problem& problem) {
@@ -201,6 +210,24 @@ void make_ordered(Random& random, Problem& problem) {
   problem.options.fold_rows = problem.options.depth_first = true;
 }
 
+void random_test_weights(Random& random, Model& model) {
+  constexpr long heaviest = 1L << 30;
+  const int kind = random.below(5);
+  const long same = random.between(1L, 9L);
+  model.test_weight.clear();
+  for (std::size_t c = 0; c < model.n_columns(); ++c) {
+    long weight = same;
+    if (kind == 1) weight = random.between(1L, 3L);
+    if (kind == 2) weight = 1L << random.below(12);
+    if (kind == 3) weight = random.between(1L, 40'000'000L);
+    // One that outweighs all others by far.
+    if (kind == 4) weight = c == 0 ? heaviest : random.between(1L, 100L);
+    model.test_weight.push_back(weight);
+  }
+  if (kind == 4 && model.n_columns() > 0)
+    std::swap(model.test_weight[0], model.test_weight[random.below(model.n_columns())]);
+}
+
 Problem random_problem(Random& random) {
   Problem problem;
   problem.model =
@@ -220,6 +247,7 @@ Problem random_problem(Random& random) {
   if (random.chance(0.7)) problem.options.depth_first = true;
   if (problem.options.depth_first && random.chance(0.3)) problem.threads = random.between(2L, 3L);
   if (random.chance(0.3)) make_ordered(random, problem);
+  if (random.chance(0.33)) random_test_weights(random, problem.model);
   return problem;
 }
 
@@ -267,6 +295,9 @@ void write(std::ostream& out, const Problem& problem) {
   out << "alpha " << model.alpha << "\nbeta " << model.beta << "\nrho";
   for (const double r : model.rho) out << ' ' << r;
   out << '\n';
+  if (!model.test_weight.empty()) out << "tests";
+  for (const long w : model.test_weight) out << ' ' << w;
+  if (!model.test_weight.empty()) out << '\n';
   const auto number = [&](const char* name, long value, long usual) {
     if (value != usual) out << name << ' ' << value << '\n';
   };
@@ -324,6 +355,9 @@ Problem read(std::istream& in) {
     } else if (name == "ordered") {
       while (words >> value) problem.ordered.push_back(std::stoul(value));
       continue;
+    } else if (name == "tests") {
+      while (words >> value) model.test_weight.push_back(std::stol(value));
+      continue;
     } else if (name == "off") {
       words >> value;
       const auto s = std::find_if(switches.begin(), switches.end(),
@@ -360,6 +394,8 @@ Problem read(std::istream& in) {
     if (words.fail()) fail(line);
   }
   if (model.x.empty()) throw std::runtime_error("a trace without rows");
+  if (!model.test_weight.empty() && model.test_weight.size() != model.n_columns())
+    throw std::runtime_error("a trace needs a weight a column");
   return problem;
 }
 

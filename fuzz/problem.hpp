@@ -1,8 +1,9 @@
 // Problem: one small search problem with everything that may change how it is solved: the form in
 // which problems are generated, checked against brute force, shrunk, and kept as traces.
 //
-// A trace is text: one `name values` line each for what is not the default, `#` comments, and after
-// the line `rows` one line a row: its values, label and weight.
+// A trace is text: one `name values` line each for what is not the default (`tests`: the weights of
+// the columns), `#` comments, and after the line `rows` one line a row: its values, label and
+// weight.
 #pragma once
 
 #include <cstdint>
@@ -85,7 +86,9 @@ enum class Shape { tall, wide, shallow };  // 7 columns; 10 distinct rows; depth
 [[nodiscard]] brute_force::Problem random_model(Random& random, Shape shape);
 // Makes its last columns thresholds, keeping identical rows identical.
 void make_ordered(Random& random, Problem& problem);
-// The whole: also random constraints, switches, kernel and budgets.
+// Weights of the columns, of a random kind: equal, a few values, coarse to fine, extreme.
+void random_test_weights(Random& random, brute_force::Problem& model);
+// The whole: also random constraints, switches, kernel and budgets, in a third weights of columns.
 [[nodiscard]] Problem random_problem(Random& random);
 // Boards of finished games of noughts and crosses, x to move first; label: x has won.
 [[nodiscard]] brute_force::Problem tic_tac_toe();

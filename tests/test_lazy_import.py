@@ -49,3 +49,29 @@ def test_what_is_not_imported():
     )
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert told.stdout.split("\n")[:2] == ["[]", "MAPTreeClassifier"], told.stderr
+
+
+def test_what_a_refused_fit_does_not_import(tmp_path):
+    (tmp_path / "ragged.csv").write_text("a,b,c\n1,2,x\n3,4\n")
+    rows = "".join(f"{i},x,{i % 3},{i}.5\n" for i in range(40))
+    (tmp_path / "t.csv").write_text(f"a,one,three,number\n{rows}")
+    refused = [
+        ["ragged.csv", "-t", "c"],
+        ["t.csv", "-t", "one"],
+        ["t.csv", "-t", "number"],
+        ["t.csv", "-t", "three", "--positive", "9"],
+        ["t.csv", "-t", "three", "--rho", "1,2"],
+        ["t.csv", "-t", "three", "--drop", "a,one,number"],
+        ["t.csv", "-t", "three", "--column-weights", "three=2"],
+        ["t.csv", "-t", "three", "--column-weights", "a=0,one=0,number=0"],
+    ]
+    script = (
+        "import sys, maptree.cli.app as app\n"
+        f"codes = [app.run(['fit', *arguments]) for arguments in {refused}]\n"
+        "heavy = {'scipy', 'sklearn', 'pandas', 'pydantic', 'narwhals', 'rich'}\n"
+        "print(codes, sorted(heavy & set(sys.modules)))\n"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert told.stdout == f"{[1] * 6 + [2] * 2} []\n", told.stderr

@@ -33,7 +33,7 @@ bool Control::read(bool callers_thread) {
   n_readings_.fetch_add(1, std::memory_order_relaxed);
   const double at = seconds();
   Stop none = Stop::no;
-  if (at >= limits_.seconds) {
+  if (at + 1e-9 * static_cast<double>(owed_.load(std::memory_order_relaxed)) >= limits_.seconds) {
     stopped_.compare_exchange_strong(none, Stop::late);
     return true;
   }

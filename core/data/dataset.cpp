@@ -25,9 +25,39 @@ void give_back(Vector& memory) {
   Vector().swap(memory);
 }
 
+// Weights of columns without a common divisor; none where all are 1.
+[[nodiscard]] std::vector<std::int32_t> reduced(std::span<const std::uint32_t> weights,
+                                                std::size_t n_columns) {
+  if (weights.empty()) return {};
+  if (weights.size() != n_columns)
+    throw std::invalid_argument("test_weights must have one entry a test: there are " +
+                                std::to_string(weights.size()) + " for " +
+                                std::to_string(n_columns) + " tests");
+  std::uint32_t divisor = 0;
+  for (std::size_t c = 0; c < n_columns; ++c) {
+    if (weights[c] == 0)
+      throw std::invalid_argument("the weight of test " + std::to_string(c) +
+                                  " is 0: weights are 1 or more; leave the test out");
+    divisor = std::gcd(divisor, weights[c]);
+  }
+  std::vector<std::int32_t> out(n_columns);
+  std::int64_t sum = 0;
+  for (std::size_t c = 0; c < n_columns; ++c) {
+    sum += weights[c] / divisor;
+    if (sum > max_test_weight)
+      throw std::invalid_argument("the weights up to test " + std::to_string(c) +
+                                  " are too large: without their common divisor they may sum to " +
+                                  std::to_string(max_test_weight) + " at most");
+    out[c] = static_cast<std::int32_t>(weights[c] / divisor);
+  }
+  if (sum == static_cast<std::int64_t>(n_columns)) out.clear();
+  return out;
+}
+
 // Of all that the caller handed over. When stopped it is of no use.
 [[nodiscard]] Digest digest_of(const PackedTable& table, std::span<const OrderedColumn> ordered,
-                               const RowClasses& classes, Watch& watch) {
+                               const RowClasses& classes, std::span<const std::int32_t> tests,
+                               Watch& watch) {
   Blake2b hash;
   for (const std::size_t number :
        {table.n_rows, table.n_columns, static_cast<std::size_t>(classes.n_classes),
@@ -48,18 +78,22 @@ void give_back(Vector& memory) {
   }
   add(classes.labels.bytes());
   add(std::as_bytes(classes.weights));
+  add(std::as_bytes(tests));
   return hash.finish();
 }
 
 }  // namespace
 
 Dataset::Dataset(PackedTable table, const Labels& labels, std::span<const std::int64_t> weights,
-                 int n_classes, Folding folding, std::size_t memory_limit, Watch& watch)
-    : Dataset(std::move(table), {}, labels, weights, n_classes, folding, memory_limit, watch) {}
+                 int n_classes, Folding folding, std::size_t memory_limit, Watch& watch,
+                 std::span<const std::uint32_t> test_weights)
+    : Dataset(std::move(table), {}, labels, weights, n_classes, folding, memory_limit, watch,
+              test_weights) {}
 
 Dataset::Dataset(PackedTable table, std::span<const OrderedColumn> ordered, const Labels& labels,
                  std::span<const std::int64_t> weights, int n_classes, Folding folding,
-                 std::size_t memory_limit, Watch& watch)
+                 std::size_t memory_limit, Watch& watch,
+                 std::span<const std::uint32_t> test_weights)
     : n_classes_(n_classes),
       n_rows_(table.n_rows),
       n_binary_(table.n_columns),
@@ -70,8 +104,8 @@ Dataset::Dataset(PackedTable table, std::span<const OrderedColumn> ordered, cons
   if (table.n_rows == 0) throw std::invalid_argument("the table has no rows");
   if (table.words.size() != table.n_columns * table.words_per_column())
     throw std::invalid_argument("the packed table is not of the size that it says");
-  complete_ = build(table, ordered, {labels, weights, n_classes, folding.rows}, folding,
-                    memory_limit, watch);
+  complete_ = build(table, ordered, {labels, weights, n_classes, folding.rows}, test_weights,
+                    folding, memory_limit, watch);
   if (complete_) return;
   give_back(by_row_);
   give_back(by_column_);
@@ -89,17 +123,21 @@ void Dataset::require(std::size_t bytes, std::size_t memory_limit) {
 }
 
 bool Dataset::build(PackedTable& table, std::span<const OrderedColumn> ordered,
-                    const RowClasses& classes, Folding folding, std::size_t memory_limit,
-                    Watch& watch) {
+                    const RowClasses& classes, std::span<const std::uint32_t> test_weights,
+                    Folding folding, std::size_t memory_limit, Watch& watch) {
+  // Twice the weights: as they are given, and of the tests that are kept.
+  std::vector<std::int32_t> tests = reduced(test_weights, n_features_);
   const std::size_t columns_bytes = table.n_columns * (sizeof(int) + sizeof(std::uint32_t)) +
+                                    2 * tests.size() * sizeof(tests[0]) +
+                                    (tests.empty() ? 0 : ordered_.bytes_of_weights()) +
                                     static_cast<std::size_t>(n_classes_) * sizeof(std::int64_t);
   require(table.bytes() + columns_bytes + words_for(table.n_rows) * sizeof(Word) +
               (folding.columns ? n_buckets(table.n_columns) * sizeof(std::uint32_t) : 0),
           memory_limit);
   std::vector<Word> live = read_classes(classes, table.n_rows);
-  const Digest digest = digest_of(table, ordered, classes, watch);
+  const Digest digest = digest_of(table, ordered, classes, tests, watch);
   const KeyedHash hash(digest);
-  if (!choose_columns(table, live, folding.columns, hash, watch)) return false;
+  if (!choose_columns(table, live, tests, folding.columns, hash, watch)) return false;
   for (std::size_t c = 0; c < ordered.size() && !any_threshold_; ++c) {
     std::uint32_t least = UINT32_MAX, most = 0;
     for (std::size_t w = 0; w < live.size(); ++w)
@@ -110,7 +148,9 @@ bool Dataset::build(PackedTable& table, std::span<const OrderedColumn> ordered,
     any_threshold_ = least < most;
   }
   if (watch.stopped()) return false;
+  if (!tests.empty()) ordered_.weigh(std::span(tests).subspan(n_binary_));
   give_back(live);
+  give_back(tests);
 
   row_bytes_ = std::max<std::size_t>(1, (n_columns() + 7) / 8);
   const auto n_rows = static_cast<std::size_t>(
@@ -218,8 +258,9 @@ std::vector<Word> Dataset::read_classes(const RowClasses& classes, std::size_t n
   return live;
 }
 
-bool Dataset::choose_columns(const PackedTable& table, const std::vector<Word>& live, bool fold,
-                             const KeyedHash& hash, Watch& watch) {
+bool Dataset::choose_columns(const PackedTable& table, const std::vector<Word>& live,
+                             std::span<const std::int32_t> tests, bool fold, const KeyedHash& hash,
+                             Watch& watch) {
   // A column relative to its value in the first live row: equal for complements, 0 if constant.
   std::size_t w0 = 0;
   while (live[w0] == 0) ++w0;
@@ -231,6 +272,7 @@ bool Dataset::choose_columns(const PackedTable& table, const std::vector<Word>& 
   std::vector<std::uint32_t> seen(fold ? n_buckets(table.n_columns) : 0, no_slot);
   multiplicity_.reserve(table.n_columns);
   original_.reserve(table.n_columns);
+  if (!tests.empty()) test_weights_.reserve(table.n_columns);
   for (std::size_t column = 0; column < table.n_columns; ++column) {
     // Whether any column varies is asked for in any case.
     if (watch.poll(static_cast<std::int64_t>(4 * live.size() + 10)) && n_columns() > 0)
@@ -244,6 +286,7 @@ bool Dataset::choose_columns(const PackedTable& table, const std::vector<Word>& 
       return word;
     });
     if (any == 0) continue;
+    const std::int32_t weight = tests.empty() ? 1 : tests[column];
     if (fold) {
       const auto same = [&](std::size_t c) {
         const Word* const other = table.column(original_[c]);
@@ -258,15 +301,39 @@ bool Dataset::choose_columns(const PackedTable& table, const std::vector<Word>& 
         at = (at + 1) & (seen.size() - 1);
       }
       if (seen[at] != no_slot) {
-        ++multiplicity_[seen[at]];
+        const std::uint32_t c = seen[at];
+        multiplicity_[c] += weight;
+        if (!tests.empty() && weight > test_weights_[c]) {
+          test_weights_[c] = weight;
+          original_[c] = static_cast<std::uint32_t>(column);
+        }
         continue;
       }
       seen[at] = static_cast<std::uint32_t>(n_columns());
     }
-    multiplicity_.push_back(1);
+    multiplicity_.push_back(weight);
     original_.push_back(static_cast<std::uint32_t>(column));
+    if (!tests.empty()) test_weights_.push_back(weight);
   }
+  if (!tests.empty() && fold) sort_columns();
   return true;
+}
+
+// As the caller numbers those that are kept: ties between splits go to the first.
+void Dataset::sort_columns() {
+  struct Kept {
+    std::uint32_t original;
+    std::int32_t weight, multiplicity;
+  };
+  std::vector<Kept> kept(n_columns());
+  for (std::size_t c = 0; c < kept.size(); ++c)
+    kept[c] = {original_[c], test_weights_[c], multiplicity_[c]};
+  std::ranges::sort(kept, {}, &Kept::original);
+  for (std::size_t c = 0; c < kept.size(); ++c) {
+    original_[c] = kept[c].original;
+    test_weights_[c] = kept[c].weight;
+    multiplicity_[c] = kept[c].multiplicity;
+  }
 }
 
 bool Dataset::fill_rows(const PackedTable& table, const RowClasses& classes, Watch& watch) {
@@ -397,7 +464,7 @@ std::int64_t Dataset::count(const RowSet& rows, std::span<std::int64_t> counts) 
   return distinct;
 }
 
-std::int64_t Dataset::varying_columns(const RowSet& rows) const {
+std::int64_t Dataset::varying_weight(const RowSet& rows) const {
   std::int64_t varying = 0;
   for (std::size_t c = 0; c < n_columns(); ++c) {
     const Word* words = column(c);
@@ -416,7 +483,8 @@ std::size_t Dataset::bytes() const {
   return pattern_bytes_ + keys_.bytes() + ordered_.bytes() +
          class_totals_.capacity() * sizeof(std::int64_t) + by_column_.capacity() * sizeof(Word) +
          by_row_.capacity() + least_varying_.capacity() * sizeof(std::int64_t) +
-         multiplicity_.capacity() * sizeof(int) + original_.capacity() * sizeof(std::uint32_t);
+         multiplicity_.capacity() * sizeof(int) + original_.capacity() * sizeof(std::uint32_t) +
+         test_weights_.capacity() * sizeof(test_weights_[0]);
 }
 
 }  // namespace maptree

@@ -1,7 +1,8 @@
 // Dataset: the immutable training data, folded and packed for the search.
 //
-// Columns: equal and complementary columns split alike, so one of them is searched and its
-// `multiplicity` keeps |V| right. Constant columns split nothing and are dropped.
+// Columns: equal and complementary columns split alike, so the heaviest of them is searched and its
+// `multiplicity`, the sum of their weights, keeps the prior right. Constant columns split nothing
+// and are dropped. Weights have no common divisor: equal ones are all 1.
 // Rows: identical rows never part, so they are one row with a class count each (its `pattern`).
 // Rows of equal pattern form a segment, and a segment starts at a word boundary: one AND and
 // popcount over a segment, times its pattern, gives all class counts at once. Without duplicate
@@ -38,17 +39,19 @@ struct Folding {
 class Dataset {
  public:
   // Takes the table, and gives its memory back as soon as it has been read. weights may be empty
-  // (every row counts once). Throws std::invalid_argument on the caller's mistakes: labels or
-  // weights out of range, no row of positive weight, too much weight; and std::length_error, before
-  // it is taken, if more than `memory_limit` bytes would be needed. Where the watch says stop the
-  // dataset is not complete(): then it has class_totals() and any_varies().
+  // (every row counts once), and so may test_weights (all are 1; else one a test, in the order of
+  // original()). Throws std::invalid_argument on the caller's mistakes: labels or weights out of
+  // range, no row of positive weight, too much weight; and std::length_error, before it is taken,
+  // if more than `memory_limit` bytes would be needed. Where the watch says stop the dataset is not
+  // complete(): then it has class_totals() and any_varies().
   Dataset(PackedTable table, const Labels& labels, std::span<const std::int64_t> weights,
           int n_classes, Folding folding = {}, std::size_t memory_limit = SIZE_MAX,
-          Watch& watch = no_watch());
+          Watch& watch = no_watch(), std::span<const std::uint32_t> test_weights = {});
   // The same with ordered columns beside the table.
   Dataset(PackedTable table, std::span<const OrderedColumn> ordered, const Labels& labels,
           std::span<const std::int64_t> weights, int n_classes, Folding folding = {},
-          std::size_t memory_limit = SIZE_MAX, Watch& watch = no_watch());
+          std::size_t memory_limit = SIZE_MAX, Watch& watch = no_watch(),
+          std::span<const std::uint32_t> test_weights = {});
 
   [[nodiscard]] bool complete() const { return complete_; }
   [[nodiscard]] int n_classes() const { return n_classes_; }
@@ -75,17 +78,25 @@ class Dataset {
     return half;
   }
   [[nodiscard]] std::size_t halves_per_row() const { return (row_bytes_ + 3) / 4; }
+  // The sum of the weights of the caller's columns that a folded column stands for.
   [[nodiscard]] int multiplicity(std::size_t c) const { return multiplicity_[c]; }
   // Tests are numbered: the columns, then the thresholds of the ordered ones.
   [[nodiscard]] std::size_t n_tests() const { return n_columns() + ordered_.n_thresholds(); }
   [[nodiscard]] const OrderedColumns& ordered() const { return ordered_; }
-  // The caller's number of a test, in the same order; of columns that are equal it is the first.
+  // The caller's number of a test, in the same order; of columns that are equal it is that of the
+  // heaviest, the first of equals.
   [[nodiscard]] std::uint32_t original(std::size_t test) const {
     return test < n_columns() ? original_[test]
                               : static_cast<std::uint32_t>(n_binary_ + (test - n_columns()));
   }
   // The test that has this number; n_tests() where it was folded into another.
   [[nodiscard]] std::size_t test_of(std::uint32_t caller) const;
+  // Of a column; those of thresholds are in ordered().
+  [[nodiscard]] std::int32_t test_weight(std::size_t c) const {
+    return test_weights_.empty() ? 1 : test_weights_[c];
+  }
+  // Whether any weight is not 1.
+  [[nodiscard]] bool weighted() const { return !test_weights_.empty() || ordered_.weighted(); }
   // `out` becomes the rows of `from` on one side of a test.
   void part(const RowSet& from, std::size_t test, int side, RowSet& out) const {
     if (test < n_columns())
@@ -100,11 +111,12 @@ class Dataset {
   void use_keys(RowKeys keys) { keys_ = std::move(keys); }
   // Class counts of a set; returns the number of its distinct rows.
   std::int64_t count(const RowSet& rows, std::span<std::int64_t> counts) const;
-  // Sum of multiplicities of the columns that are not constant on the set: |V|.
-  [[nodiscard]] std::int64_t varying_columns(const RowSet& rows) const;
+  // Sum of multiplicities of the columns that are not constant on the set: W, which is |V| where
+  // all weights are 1.
+  [[nodiscard]] std::int64_t varying_weight(const RowSet& rows) const;
   // Whether any column parts these rows; `distinct` is what count() said of them.
   [[nodiscard]] bool varies(const RowSet& rows, std::int64_t distinct) const {
-    return rows_folded_ ? distinct > 1 : varying_columns(rows) > 0;
+    return rows_folded_ ? distinct > 1 : varying_weight(rows) > 0;
   }
   // The least |V| of any set of so many rows, as far as ordered columns tell.
   [[nodiscard]] std::int64_t least_varying(std::size_t rows) const {
@@ -122,14 +134,16 @@ class Dataset {
   // Rows that count as bits; checks labels and weights on the way.
   [[nodiscard]] std::vector<Word> read_classes(const RowClasses& classes, std::size_t n_rows);
   // These return false when stopped.
-  bool choose_columns(const PackedTable& table, const std::vector<Word>& live, bool fold,
-                      const KeyedHash& hash, Watch& watch);
+  bool choose_columns(const PackedTable& table, const std::vector<Word>& live,
+                      std::span<const std::int32_t> tests, bool fold, const KeyedHash& hash,
+                      Watch& watch);
+  void sort_columns();
   bool fill_rows(const PackedTable& table, const RowClasses& classes, Watch& watch);
   bool move_rows(PageVector<std::uint32_t>& slot, Watch& watch);
   bool fill_columns(Watch& watch);
   [[nodiscard]] bool build(PackedTable& table, std::span<const OrderedColumn> ordered,
-                           const RowClasses& classes, Folding folding, std::size_t memory_limit,
-                           Watch& watch);
+                           const RowClasses& classes, std::span<const std::uint32_t> test_weights,
+                           Folding folding, std::size_t memory_limit, Watch& watch);
   [[nodiscard]] bool place_ranks(std::span<const OrderedColumn> ordered, const RowClasses& classes,
                                  std::span<const std::uint32_t> slot, Watch& watch);
 
@@ -156,6 +170,7 @@ class Dataset {
   std::vector<std::int64_t> least_varying_;  // by rows; empty where no column is ordered
   std::vector<int> multiplicity_;
   std::vector<std::uint32_t> original_;
+  std::vector<std::int32_t> test_weights_;  // of these; empty: all are 1
 };
 
 }  // namespace maptree

@@ -27,6 +27,8 @@ struct OrderedColumn {
 
 class OrderedColumns {
  public:
+  using Code = std::uint16_t;  // of a weight
+
   OrderedColumns() = default;
   // Throws std::invalid_argument where a rank is out of range.
   OrderedColumns(std::span<const OrderedColumn> columns, std::size_t n_rows);
@@ -49,30 +51,53 @@ class OrderedColumns {
 
   // `out` becomes the rows of `from` on one side of a threshold: side 1 is "rank <= t".
   void part(const RowSet& from, std::uint32_t threshold, int side, RowSet& out) const;
+  // Weights of all thresholds, in their order. Without a call they are 1.
+  void weigh(std::span<const std::int32_t> weights);
+  [[nodiscard]] bool weighted() const { return !codes_.empty(); }
+  // The weights that there are, the heaviest first; by number of all thresholds, their place in it.
+  [[nodiscard]] const std::vector<std::int32_t>& weights() const { return weights_; }
+  [[nodiscard]] Code code(std::uint32_t threshold) const { return codes_[threshold]; }
+  [[nodiscard]] std::int64_t heaviest_weight() const { return weights_.empty() ? 1 : weights_[0]; }
+  template <class Visit>
+  void for_each_weight(Visit&& visit) const {  // and how many thresholds have it
+    if (!weighted() && n_thresholds() > 0) visit(std::int64_t{1}, std::size_t{n_thresholds()});
+    for (std::size_t c = 0; c < weights_.size(); ++c)
+      visit(std::int64_t{weights_[c]}, how_many_[c]);
+  }
+  // Of the heaviest of thresholds [first, last), which are numbered through all columns.
+  [[nodiscard]] Code least_code(std::uint32_t first, std::uint32_t last) const;
   // Sum of the weights of the thresholds [low, high) of a column.
-  [[nodiscard]] std::int64_t weight_between(std::size_t /*column*/, std::uint32_t low,
+  [[nodiscard]] std::int64_t weight_between(std::size_t column, std::uint32_t low,
                                             std::uint32_t high) const {
-    return static_cast<std::int64_t>(high) - static_cast<std::int64_t>(low);
+    if (!weighted()) return static_cast<std::int64_t>(high) - static_cast<std::int64_t>(low);
+    return weight_before(first_[column] + high) - weight_before(first_[column] + low);
   }
-  // Of the thresholds [low, high) of a column the heaviest; of equals the one in the middle.
-  [[nodiscard]] std::uint32_t heaviest(std::size_t /*column*/, std::uint32_t low,
-                                       std::uint32_t high) const {
-    return low + (high - 1 - low) / 2;
-  }
+  // Of the thresholds [low, high) of a column the heaviest, the first of equals; where weights are
+  // not given, the one in the middle.
+  [[nodiscard]] std::uint32_t heaviest(std::size_t column, std::uint32_t low,
+                                       std::uint32_t high) const;
   [[nodiscard]] std::int64_t varying(const RowSet& rows) const;
   // By the number of rows in a set of these: the least weight of thresholds that vary on any such
   // set (bounds.md, B6). False when stopped.
   bool least_varying(const RowSet& rows, std::vector<std::int64_t>& out, Watch& watch) const;
-  [[nodiscard]] std::size_t bytes() const {
-    return ranks_.capacity() * sizeof(std::uint32_t) +
-           (n_ranks_.capacity() + first_.capacity()) * sizeof(std::uint32_t);
-  }
+  [[nodiscard]] std::size_t bytes() const;
+  // What weights add to bytes(), known before they are given.
+  [[nodiscard]] std::size_t bytes_of_weights() const;
 
  private:
+  // Sums of weights and least codes are kept by blocks of thresholds.
+  static constexpr std::uint32_t sum_block = 16, code_block = 64;
+  [[nodiscard]] std::int64_t weight_before(std::uint32_t threshold) const;
+
   std::size_t n_slots_ = 0;
   std::vector<std::uint32_t> n_ranks_;
   std::vector<std::uint32_t> first_{0};  // by column, and their number
   PageVector<std::uint32_t> ranks_;      // by column and slot
+  std::vector<std::int32_t> weights_;
+  std::vector<std::size_t> how_many_;     // thresholds, by code
+  std::vector<Code> codes_;               // by threshold
+  std::vector<std::uint32_t> sums_;       // of the thresholds before a block
+  std::vector<std::vector<Code>> least_;  // of 2^i blocks from a block on, by i
 };
 
 }  // namespace maptree

@@ -17,6 +17,8 @@ static_assert(std::endian::native == std::endian::little,
 
 // Total weight (rows counted with repetition) that the fixed-point tables can hold.
 inline constexpr std::int64_t max_total_weight = std::int64_t{1} << 25;
+// Sum of the weights of all columns: sums of 32 bits hold it, and logarithms tell any two apart.
+inline constexpr std::int64_t max_test_weight = (std::int64_t{1} << 31) - 1;
 
 // By column, whole words each: bit r % 64 of word r / 64 is row r's value; bits beyond the last row
 // are 0.

@@ -23,7 +23,7 @@ Improver::Improver(const Dataset& data, const Posterior& posterior, Expander& ex
     : data_(data),
       posterior_(posterior),
       most_nodes_(most_nodes),
-      look_ahead_(data, expander, max_bytes) {
+      look_ahead_(data, posterior, expander, max_bytes) {
   Tree leaf;
   add_node(leaf);
   offer(leaf, score(leaf, data, posterior).subtree[0]);

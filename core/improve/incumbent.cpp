@@ -27,23 +27,25 @@ Cost Incumbent::grow_node(const RowSet& rows, std::size_t depth, int hope, Watch
   const auto work = static_cast<std::int64_t>(data_.n_columns()) * (distinct / 32 + 16);
   if (!may_split) return leaf;
   watch.count(work);
-  Cost base, leaves;
+  Cost base, leaves;  // of all splits of the node; of the best one, with its test
   std::uint32_t column = no_column;
   if (data_.ordered().n_columns() > 0) {
     PartBounds found;
     if (!expander_.look(rows, depth, watch, found)) return leaf;
-    base = posterior_.split(depth) + posterior_.log_columns(found.varying);
-    leaves = found.leaves[0] + found.leaves[1];
-    if (found.lower < leaf) column = found.best;
+    base = posterior_.split(depth) + posterior_.log_weight(found.varying);
+    if (found.best != no_test) {
+      leaves = posterior_.test_costs()[found.best] + found.leaves[0] + found.leaves[1];
+      if (found.lower < leaf) column = found.best;
+    }
   } else {
     if (!view_.load(rows, watch)) return leaf;
-    base = posterior_.split(depth) + posterior_.log_columns(view_.varying());
+    base = posterior_.split(depth) + posterior_.log_weight(view_.varying());
     column = choose(depth, base, leaf, watch, leaves);
   }
   hope = base + leaves < leaf ? patience : hope - 1;
   if (column == no_column || hope < 0) return leaf;
 
-  Cost cost = base;
+  Cost cost = base + posterior_.test_costs()[column];
   RowSet part;
   for (int side = 0; side < 2; ++side) {
     data_.part(rows, column, side, part);
@@ -66,7 +68,8 @@ std::uint32_t Incumbent::choose(std::size_t depth, Cost base, Cost leaf, Watch& 
   Cost least = Cost::infinity();
   for (std::size_t c = 0; c < view_.columns().size(); ++c) {
     if (watch.stop(work)) return no_column;
-    Cost likelihood, bound = base;
+    Cost likelihood = posterior_.test_costs()[view_.columns()[c].dataset];
+    Cost bound = base + likelihood;
     bool valid = true;
     for (int side = 0; side < 2; ++side) {
       view_.count_side(c, side, counts_);

@@ -35,8 +35,8 @@ class Incumbent {
  private:
   // `hope`: on how many levels more a split need not pay at once.
   Cost grow_node(const RowSet& rows, std::size_t depth, int hope, Watch& watch, Tree& tree);
-  // The likeliest split of the view's rows that may beat `leaf`, and what its leaves cost; none:
-  // no_column.
+  // The likeliest split of the view's rows that may beat `leaf`, and what its test and its leaves
+  // cost; none: no_column.
   std::uint32_t choose(std::size_t depth, Cost base, Cost leaf, Watch& watch, Cost& leaves);
 
   const Dataset& data_;

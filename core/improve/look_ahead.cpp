@@ -17,13 +17,15 @@ int price(std::size_t rank) { return static_cast<int>(std::bit_width(rank)); }
 
 }  // namespace
 
-LookAhead::LookAhead(const Dataset& data, Expander& expander, std::size_t max_bytes)
+LookAhead::LookAhead(const Dataset& data, const Posterior& posterior, Expander& expander,
+                     std::size_t max_bytes)
     : data_(data),
+      test_costs_(posterior.test_costs()),
       expander_(expander),
       max_bytes_(max_bytes),
       step_bytes_(sizeof(Entry) + 2 * sizeof(Frame) + usual_splits(data) * sizeof(Candidate) +
                   data.n_words() * sizeof(Word) + 4096),
-      table_(table_share(max_bytes)),
+      table_(table_share(max_bytes), test_costs_),
       counts_(static_cast<std::size_t>(data.n_classes())) {
   if (max_bytes > 0) expansion_.splits.reserve(usual_splits(data));
 }
@@ -103,7 +105,7 @@ bool LookAhead::open(Watch& watch) {
     frame.rank = entry.candidates.size();  // nothing new to be found
     return true;
   }
-  entry.prune();
+  entry.prune(test_costs_);
   std::sort(entry.candidates.begin(), entry.candidates.end(),
             [](const Candidate& a, const Candidate& b) {
               return a.upper != b.upper ? a.upper < b.upper : a.column < b.column;
@@ -121,7 +123,7 @@ void LookAhead::go_on() {
     const bool pays = entry.base + candidate.upper <= entry.best.cost();
     frame.effort_below = frame.effort - price(frame.rank) - (pays ? 0 : 1);
     if (frame.effort_below < 0) break;
-    if (entry.base + candidate.total() >= entry.best.cost()) continue;
+    if (entry.bound(candidate, test_costs_) >= entry.best.cost()) continue;
     if (!has_room()) break;
     frame.second = false;
     // The costlier side is the likelier to refute the split alone.
@@ -151,7 +153,7 @@ void LookAhead::descend(int side) {
 void LookAhead::close() {
   const EntryId id = top().entry;
   Entry& entry = table_[id];
-  entry.prune();
+  entry.prune(test_costs_);
   found_ = entry.best;
   lower_ = entry.lower;
   if (!entry.entered) table_.release(id);
@@ -166,7 +168,7 @@ void LookAhead::learn() {
   Cost& lower = candidate.lower[frame.side];
   lower = std::max(lower, lower_);
   if (!frame.second) return;
-  const Cost both = frame.first.cost() + found_.cost();
+  const Cost both = test_costs_[candidate.column] + frame.first.cost() + found_.cost();
   candidate.upper = std::min(candidate.upper, both);
   if (entry.base + both >= entry.best.cost()) return;
   Subtree better;
@@ -182,8 +184,10 @@ void LookAhead::receive() {
   learn();
   Frame& frame = top();
   const Entry& entry = table_[frame.entry];
-  const Cost other = entry.candidates[frame.rank].lower[1 - frame.side];
-  if (!frame.second && entry.base + found_.cost() + other < entry.best.cost()) {
+  const Candidate& candidate = entry.candidates[frame.rank];
+  const Cost least =
+      entry.base + test_costs_[candidate.column] + found_.cost() + candidate.lower[1 - frame.side];
+  if (!frame.second && least < entry.best.cost()) {
     std::swap(frame.first, found_);
     frame.second = true;
     descend(1 - frame.side);

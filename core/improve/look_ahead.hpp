@@ -29,7 +29,8 @@ namespace maptree {
 class LookAhead {
  public:
   // The expander is shared with others, who may use it between steps.
-  LookAhead(const Dataset& data, Expander& expander, std::size_t max_bytes);
+  LookAhead(const Dataset& data, const Posterior& posterior, Expander& expander,
+            std::size_t max_bytes);
 
   // `known` is a tree for these rows, to be improved upon.
   void start(const RowSet& rows, std::size_t depth, int effort, const Subtree& known);
@@ -80,6 +81,7 @@ class LookAhead {
   void receive();
 
   const Dataset& data_;
+  const TestCosts test_costs_;
   Expander& expander_;
   std::size_t max_bytes_;
   std::size_t step_bytes_;  // about the most that one step adds

@@ -18,7 +18,7 @@ Subtree best_tree(const Expansion& found) {
     tree.parts = {{found.leaf, no_column}};
     return tree;
   }
-  tree.parts = {{found.base + found.best_upper[0] + found.best_upper[1], found.best}};
+  tree.parts = {{found.best_cost, found.best}};
   for (int side = 0; side < 2; ++side) {
     tree.parts.push_back({found.best_upper[side], found.best_below[side]});
     if (found.best_below[side] == no_column) continue;
@@ -30,14 +30,17 @@ Subtree best_tree(const Expansion& found) {
 
 }  // namespace
 
-void Entry::prune() {
-  std::erase_if(candidates, [this](const Candidate& c) { return base + c.total() >= best.cost(); });
+void Entry::prune(TestCosts test_costs) {
+  std::erase_if(candidates,
+                [&](const Candidate& c) { return bound(c, test_costs) >= best.cost(); });
   lower = std::min(best.cost(), base + rest);
-  for (const Candidate& c : candidates) lower = std::min(lower, base + c.total());
+  for (const Candidate& c : candidates) lower = std::min(lower, bound(c, test_costs));
 }
 
-LookTable::LookTable(std::size_t max_bytes)
-    : max_bytes_(max_bytes), buckets_(std::bit_ceil(max_bytes / usual_bytes + 1), EntryId::none) {}
+LookTable::LookTable(std::size_t max_bytes, TestCosts test_costs)
+    : max_bytes_(max_bytes),
+      test_costs_(test_costs),
+      buckets_(std::bit_ceil(max_bytes / usual_bytes + 1), EntryId::none) {}
 
 EntryId LookTable::find(const RowKey& rows, const RowSums& sums, std::size_t depth) const {
   EntryId id = buckets_[bucket_of(rows, depth)];
@@ -71,18 +74,23 @@ EntryId LookTable::add(const RowKey& rows, const RowSums& sums, std::size_t dept
   entry.rest = Cost::infinity();
   std::size_t n_open = 0;
   const auto open = [&](const SplitBounds& split) {
-    return !split.is_span() && found.base + split.lower[0] + split.lower[1] < entry.best.cost();
+    return !split.is_span() &&
+           found.base + test_costs_[split.column] + split.lower[0] + split.lower[1] <
+               entry.best.cost();
   };
   for (const SplitBounds& split : found.splits) {
     n_open += open(split) ? 1 : 0;
-    if (split.is_span()) entry.rest = std::min(entry.rest, split.lower[0] + split.lower[1]);
+    if (split.is_span())
+      entry.rest = std::min(entry.rest, test_costs_.least(split.column, split.last()) +
+                                            split.lower[0] + split.lower[1]);
   }
   entry.candidates.reserve(n_open);
   for (const SplitBounds& split : found.splits)
     if (open(split))
-      entry.candidates.push_back(
-          {{split.lower[0], split.lower[1]}, split.upper[0] + split.upper[1], split.column});
-  entry.prune();
+      entry.candidates.push_back({{split.lower[0], split.lower[1]},
+                                  test_costs_[split.column] + split.upper[0] + split.upper[1],
+                                  split.column});
+  entry.prune(test_costs_);
   entry.entered = !full();
   if (entry.entered) {
     EntryId& bucket = buckets_[bucket_of(rows, depth)];

@@ -24,10 +24,8 @@ enum class EntryId : std::uint32_t { none = UINT32_MAX };
 // A split, and the cheapest trees and least bounds known below it.
 struct Candidate {
   Cost lower[2];
-  Cost upper;  // of both sides
+  Cost upper;  // of both sides and the test
   std::uint32_t column = no_column;
-
-  [[nodiscard]] Cost total() const { return lower[0] + lower[1]; }
 };
 
 struct Entry {
@@ -37,15 +35,19 @@ struct Entry {
   EntryId next = EntryId::none;  // in its bucket, or among the free
   int effort = -1;               // spent on it so far (look_ahead.hpp)
   bool entered = false;
-  Cost base;  // split(d) + log |V|
+  Cost base;  // split(d) + log W
   Cost rest;  // the least bound of a split that is no candidate, without the base
   Cost lower;
   Subtree best;
   std::vector<Candidate> candidates;
 
   [[nodiscard]] bool solved() const { return lower >= best.cost(); }
+  // The least that a tree with this split costs.
+  [[nodiscard]] Cost bound(const Candidate& split, TestCosts test_costs) const {
+    return base + test_costs[split.column] + split.lower[0] + split.lower[1];
+  }
   // Drops the candidates that cannot beat `best` any more.
-  void prune();
+  void prune(TestCosts test_costs);
   // Besides the entry itself.
   [[nodiscard]] std::size_t bytes() const {
     return best.bytes() + candidates.capacity() * sizeof(Candidate);
@@ -54,7 +56,7 @@ struct Entry {
 
 class LookTable {
  public:
-  explicit LookTable(std::size_t max_bytes);
+  explicit LookTable(std::size_t max_bytes, TestCosts test_costs);
 
   [[nodiscard]] Entry& operator[](EntryId id) { return entries_[static_cast<std::uint32_t>(id)]; }
   // Throws KeyCollision where the entry has other sums.
@@ -75,6 +77,7 @@ class LookTable {
   }
 
   std::size_t max_bytes_;
+  const TestCosts test_costs_;
   std::deque<Entry> entries_;  // grows without moving
   std::vector<EntryId> buckets_;
   EntryId free_ = EntryId::none;

@@ -9,6 +9,10 @@ namespace {
 
 constexpr Cost useless(-(std::int64_t{1} << 58));
 
+// By how much the difference of two rounded logs may be above that of two others, where the real
+// one is not: four roundings of half a unit and a little, in whole units.
+constexpr Cost rounding(2);
+
 using Skeleton = std::array<Cost, floor_cap + 1>;  // by min(D, floor_cap)
 
 // B3: the least that the two subtrees under a split of `rows` distinct rows pay for structure.
@@ -21,24 +25,71 @@ Cost cheapest_parts(const Skeleton& below, std::int32_t rows) {
   return best;
 }
 
-}  // namespace
-
-// B2: D distinct rows need log2 D columns. B6: they span some thresholds of every ordered column.
-std::int64_t Bounds::fewest_varying(std::int32_t rows) const {
-  const std::int32_t capped = std::min(rows, floor_cap);
-  const int bits = std::bit_width(static_cast<unsigned>(capped - 1));
-  const std::int64_t spanned = varying_ ? data_.least_varying(static_cast<std::size_t>(capped)) : 0;
-  return std::max(spanned, std::min<std::int64_t>(bits, n_features_));
+[[nodiscard]] std::int64_t heaviest_test(const Dataset& data) {
+  std::int64_t heaviest = data.ordered().heaviest_weight();
+  for (std::size_t c = 0; c < data.n_columns(); ++c)
+    heaviest = std::max<std::int64_t>(heaviest, data.test_weight(c));
+  return heaviest;
 }
+
+// B2 and B6: the least that a split of a given number of distinct rows pays for its test. These
+// rows differ in ceil(log2 rows) tests or more, and span some thresholds of every ordered column.
+class FewestVarying {
+ public:
+  FewestVarying(const Posterior& posterior, const Dataset& data, std::int64_t heaviest,
+                bool spanned)
+      : posterior_(posterior),
+        data_(data),
+        n_features_(static_cast<std::int64_t>(data.n_features())),
+        heaviest_(heaviest),
+        spanned_(spanned) {
+    if (!data.weighted()) return;
+    std::vector<std::int64_t> least;
+    for (std::size_t c = 0; c < data.n_columns(); ++c) least.push_back(data.multiplicity(c));
+    data.ordered().for_each_weight([&](std::int64_t weight, std::size_t how_many) {
+      least.insert(least.end(), std::min(how_many, others_.size()), weight);
+    });
+    const std::size_t n = std::min(least.size(), others_.size() - 1);
+    std::ranges::partial_sort(least, least.begin() + static_cast<std::ptrdiff_t>(n));
+    for (std::size_t v = 1; v < others_.size(); ++v)
+      others_[v] = others_[v - 1] + (v <= n ? least[v - 1] : 0);
+  }
+
+  [[nodiscard]] Cost operator()(std::int32_t rows) const {
+    const int v = std::bit_width(static_cast<unsigned>(rows - 1));
+    const std::int64_t all =
+        spanned_ ? data_.least_varying(static_cast<std::size_t>(rows)) : std::int64_t{0};
+    // A split needs a column that varies, so the log is of 1 at least; the table ends at the number
+    // of features, beyond which fewer distinct rows exist anyway.
+    if (!data_.weighted())
+      return posterior_.log_weight(std::max(all, std::min<std::int64_t>(v, n_features_)));
+    const std::int64_t some = heaviest_ + others_[static_cast<std::size_t>(v - 1)];
+    const Cost real = posterior_.log_weight(std::max(all, some)) - posterior_.log_weight(heaviest_);
+    return std::max(Cost(0), real - rounding);
+  }
+
+ private:
+  const Posterior& posterior_;
+  const Dataset& data_;
+  const std::int64_t n_features_, heaviest_;
+  const bool spanned_;
+  std::array<std::int64_t, 6> others_{};  // the sum of the least weights of tests, by their number
+};
+
+}  // namespace
 
 Bounds::Bounds(const Posterior& posterior, const Dataset& data, const Options& options)
     : posterior_(posterior),
       min_leaf_(static_cast<std::int32_t>(options.min_samples_leaf)),
       max_depth_(options.max_depth),
-      n_features_(static_cast<std::int64_t>(data.n_features())),
-      data_(data) {
+      data_(data),
+      heaviest_(heaviest_test(data)) {
   const bool distinct = options.distinct_rows_bound && data.rows_folded();
-  varying_ = options.varying_bound && distinct;
+  const FewestVarying fewest(posterior, data, heaviest_, options.varying_bound && distinct);
+  counted_.fill(Cost::infinity().units());
+  if (options.varying_bound && distinct)
+    for (std::int32_t rows = 2; rows <= floor_cap; ++rows)
+      counted_[static_cast<std::size_t>(rows)] = fewest(rows).units();
   const bool structure = options.structure_bound && distinct;
   const std::size_t depths = posterior.max_depth() + 1;
   levels_.resize(depths);
@@ -55,9 +106,7 @@ Bounds::Bounds(const Posterior& posterior, const Dataset& data, const Options& o
       Cost split = Cost::infinity();
       if (may_split(d)) {
         split = posterior.split(d);
-        // A split needs a column that varies, so log_columns is asked for 1 at least; the table
-        // ends at the number of features, beyond which fewer distinct rows exist anyway.
-        if (distinct) split += posterior.log_columns(fewest_varying(rows));
+        if (distinct) split += fewest(rows);
         if (structure) split += cheapest_parts(below, rows);
         level.floor[r] = split.units();
       }
@@ -131,15 +180,23 @@ void SetCounts::clear(std::size_t n_classes) {
   weight = distinct = 0;
 }
 
-std::int64_t Bounds::floor(std::size_t depth, std::int32_t rows, std::int32_t varying) const {
-  const std::int64_t least =
-      level(depth).floor[static_cast<std::size_t>(std::min(rows, floor_cap))];
-  if (!varying_ || rows < 2 || varying <= fewest_varying(rows)) return least;
-  return least +
-         (posterior_.log_columns(varying) - posterior_.log_columns(fewest_varying(rows))).units();
+Cost Bounds::spanned_cost(std::size_t rows) const {
+  const std::int64_t weight = data_.least_varying(rows);
+  if (!data_.weighted()) return posterior_.log_weight(weight);
+  const Cost real =
+      posterior_.log_weight(std::max(weight, heaviest_)) - posterior_.log_weight(heaviest_);
+  return std::max(Cost(0), real - rounding);
 }
 
-Bracket Bounds::bracket(const SetCounts& set, std::size_t depth, std::int32_t varying) const {
+Cost Bounds::least_test_cost(std::int64_t weight, std::int64_t heaviest, std::int64_t other) const {
+  if (weight == 0) return Cost(0);
+  const auto log = [this](std::int64_t sum) { return posterior_.log_weight(sum); };
+  // The test is one of the columns that are known to vary, or another.
+  const Cost known = log(weight) - log(heaviest), another = log(weight + other) - log(other);
+  return std::max(Cost(0), std::min(known, another) - rounding);
+}
+
+Bracket Bounds::bracket(const SetCounts& set, std::size_t depth, Cost test) const {
   const LevelBounds& at = level(depth);
   std::int64_t leaf = posterior_.rising_table()[set.weight];
   std::int64_t pure = 0;
@@ -155,8 +212,7 @@ Bracket Bounds::bracket(const SetCounts& set, std::size_t depth, std::int32_t va
   Bracket out{Cost(leaf) + (several ? at.stop_lower : Cost(0)),
               Cost(leaf) + (several ? at.stop_upper : Cost(0))};
   if (set.weight >= 2 * min_leaf_) {
-    out.lower =
-        std::min(out.lower, Cost(floor(depth, set.distinct, varying) + std::max(pure, apart)));
+    out.lower = std::min(out.lower, Cost(floor(depth, set.distinct, test) + std::max(pure, apart)));
   }
   return out;
 }

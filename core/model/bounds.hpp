@@ -7,14 +7,15 @@
 //   any split   >= floor(d, D) + max(groups + sum_k pure_k(rest_k), sum_k pure_k(c_k))
 // The theorems and their proofs are in docs/design/bounds.md; in short
 //   B1 perfect split    leaves of one class each are the cheapest way to part the classes (P1, P2)
-//   B2 distinct rows    D distinct rows vary in at least ceil(log2 D) columns, and can stop for
-//                       nothing only where D = 1
+//   B2 distinct rows    D distinct rows vary in at least ceil(log2 D) columns, which the test of a
+//                       split is one of, and can stop for nothing only where D = 1
 //   B3 structure        floor: the cheapest skeleton of a tree over D distinct rows
 //   B4 equivalent rows  a leaf that holds an impure group pays at least its entropy
 //   B5 varying columns  a part larger than the commoner value of a column has both values of it
 // Without distinct-row knowledge (a switch), D counts rows and only D = 1 is informative.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -67,13 +68,26 @@ class Bounds {
   [[nodiscard]] bool may_split(std::size_t depth) const {
     return max_depth_ < 0 || depth < static_cast<std::size_t>(max_depth_);
   }
-  // The bounds of the header comment for one set, given the least number of columns that vary on
-  // it; the pair kernel computes the same for many.
-  [[nodiscard]] Bracket bracket(const SetCounts& set, std::size_t depth,
-                                std::int32_t varying = 0) const;
-  // floor(d, D) for D = `rows` where at least that many columns vary.
-  [[nodiscard]] std::int64_t floor(std::size_t depth, std::int32_t rows,
-                                   std::int32_t varying) const;
+  // The bounds of the header comment for one set, given the least that its split pays for a test;
+  // the pair kernel computes the same for many.
+  [[nodiscard]] Bracket bracket(const SetCounts& set, std::size_t depth, Cost test = Cost(0)) const;
+  // floor(d, D) for D = `rows` where a split pays at least that for its test.
+  [[nodiscard]] std::int64_t floor(std::size_t depth, std::int32_t rows, Cost test) const {
+    const auto r = static_cast<std::size_t>(std::min(rows, floor_cap));
+    return level(depth).floor[r] + std::max<std::int64_t>(0, test.units() - counted_[r]);
+  }
+  // B5: the least that a split pays for its test, log(W / w), where columns of this weight in all
+  // are known to vary, the heaviest of them of weight `heaviest`, and any other that may vary is of
+  // weight `other` at most.
+  [[nodiscard]] Cost least_test_cost(std::int64_t weight, std::int64_t heaviest,
+                                     std::int64_t other) const;
+  // The same where all weights are 1.
+  [[nodiscard]] Cost least_test_cost(std::int64_t weight) const {
+    return posterior_.log_weight(weight);
+  }
+  // B6: the least that a split of so many distinct rows pays for its test, as far as ordered
+  // columns tell; one of the terms of `floor` for up to floor_cap rows.
+  [[nodiscard]] Cost spanned_cost(std::size_t rows) const;
   // T: a lower bound on the trees that split some rows at `depth`, from one on all trees on the
   // same rows at the depth `from`, nearer the root.
   [[nodiscard]] Cost transferred(Cost lower, std::size_t from, std::size_t depth) const {
@@ -98,11 +112,11 @@ class Bounds {
   const Posterior& posterior_;
   std::int32_t min_leaf_;
   std::int64_t max_depth_;
-  std::int64_t n_features_;
-  bool varying_;
-  // The least number of columns that vary on so many distinct rows, for the table of floors.
-  [[nodiscard]] std::int64_t fewest_varying(std::int32_t rows) const;
   const Dataset& data_;
+  const std::int64_t heaviest_;  // of the weights of tests
+  // By min(D, floor_cap): what of `floor` is paid for a test; infinite where no more may be
+  // charged.
+  std::array<std::int64_t, floor_cap + 1> counted_;
   std::vector<LevelBounds> levels_;
   std::vector<Cost> group_floor_;
   Cost root_lower_;

@@ -1,7 +1,9 @@
 // Posterior: the prior over trees and the Dirichlet-multinomial likelihood of leaves, as tables.
 //
-// cost(tree) = sum over inner nodes of split(d) + log_columns(|V|)
-//            + sum over leaves of (|V| > 0 ? stop(d) : 0) + leaf(counts).
+// cost(tree) = sum over inner nodes of split(d) + log_weight(W) - log_weight(w)
+//            + sum over leaves of (W > 0 ? stop(d) : 0) + leaf(counts),
+// w the weight of the node's test and W the sum of the weights of all tests that vary on its rows:
+// their number |V| where all weights are 1.
 //
 // Every table entry is rounded once, and in such a way that the two inequalities the bounds rest on
 // hold exactly between the rounded numbers, with no slack (docs/design/bounds.md):
@@ -15,6 +17,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -37,6 +40,42 @@ struct Prior {
   std::vector<double> rho;  // one per class, min_rho to max_rho
 };
 
+// What a split pays for its own test, in addition to the `base` that all splits of its node pay:
+// minus the log of the test's weight. A view of a table of the posterior.
+class TestCosts {
+ public:
+  TestCosts() = default;  // all weights are 1
+  // Of columns, and of thresholds by the code of their weight (ordered_columns.hpp).
+  explicit TestCosts(std::span<const Cost> of_columns, const OrderedColumns* ordered = nullptr,
+                     std::span<const Cost> of_codes = {})
+      : weighted_(!of_columns.empty() || !of_codes.empty()),
+        n_columns_(of_columns.size()),
+        of_columns_(of_columns.data()),
+        of_codes_(of_codes.data()),
+        ordered_(ordered) {}
+
+  // By test of the dataset.
+  [[nodiscard]] Cost operator[](std::size_t test) const {
+    if (!weighted_) return Cost(0);
+    if (test < n_columns_) return of_columns_[test];
+    return of_codes_[ordered_->code(static_cast<std::uint32_t>(test - n_columns_))];
+  }
+  // The least of several tests, from the first to the last: one, or thresholds of one column.
+  [[nodiscard]] Cost least(std::size_t first, std::size_t last) const {
+    if (!weighted_ || first == last) return (*this)[first];
+    const auto at = static_cast<std::uint32_t>(first - n_columns_);
+    return of_codes_[ordered_->least_code(at, at + static_cast<std::uint32_t>(last - first) + 1)];
+  }
+  [[nodiscard]] const Cost* of_codes() const { return of_codes_; }
+
+ private:
+  bool weighted_ = false;
+  std::size_t n_columns_ = 0;
+  const Cost* of_columns_ = nullptr;
+  const Cost* of_codes_ = nullptr;
+  const OrderedColumns* ordered_ = nullptr;
+};
+
 class Posterior {
  public:
   // Throws std::invalid_argument for a prior out of range. The tables grow with the weight of the
@@ -53,8 +92,15 @@ class Posterior {
   [[nodiscard]] int n_classes() const { return static_cast<int>(start_.size()); }
   [[nodiscard]] Cost split(std::size_t depth) const { return split_[clamp(depth)]; }
   [[nodiscard]] Cost stop(std::size_t depth) const { return stop_[clamp(depth)]; }
-  [[nodiscard]] Cost log_columns(std::int64_t n) const {
-    return Cost(log_columns_[static_cast<std::size_t>(n)]);
+  // log of a sum of weights of tests. A table has those that are sums of ones; others are rounded
+  // one by one, and rise with the sum up to max_test_weight (docs/design/bounds.md, section 1).
+  [[nodiscard]] Cost log_weight(std::int64_t sum) const {
+    const auto at = static_cast<std::size_t>(sum);
+    return at < log_weight_.size() ? Cost(log_weight_[at])
+                                   : Cost::nearest(std::log(static_cast<double>(sum)));
+  }
+  [[nodiscard]] TestCosts test_costs() const {
+    return TestCosts(test_costs_, &data_.ordered(), code_costs_);
   }
   [[nodiscard]] Cost leaf(std::span<const std::int64_t> counts) const;
   [[nodiscard]] Cost pure(int k, std::int64_t count) const { return Cost(pure_table(k)[count]); }
@@ -90,10 +136,13 @@ class Posterior {
     return d < split_.size() ? d : max_depth();
   }
 
+  const Dataset& data_;
   bool complete_ = true;
   std::vector<Cost> split_;
   std::vector<Cost> stop_;
-  std::vector<std::int64_t> log_columns_;
+  std::vector<std::int64_t> log_weight_;
+  std::vector<Cost> test_costs_;           // by column of the dataset; empty: all weights are 1
+  std::vector<Cost> code_costs_;           // by code of a weight of thresholds
   using Table = PageVector<std::int64_t>;  // by count
   Table rising_;
   std::vector<std::size_t> start_;  // of a class in the next two, which hold one after the other

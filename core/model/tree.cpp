@@ -46,7 +46,7 @@ class Scorer {
 
  private:
   Cost visit(std::size_t node, const RowSet& rows, std::size_t depth) {
-    const std::int64_t varying = data_.varying_columns(rows);
+    const std::int64_t varying = data_.varying_weight(rows);  // W
     data_.count(rows, counts_);
     if (!wanted_.empty())
       std::copy(counts_.begin(), counts_.end(), wanted_.begin() + offset(node * n_classes_));
@@ -54,9 +54,10 @@ class Scorer {
         posterior_.leaf(counts_) + (varying > 0 ? posterior_.stop(depth) : Cost(0));
     if (tree_.feature[node] < 0) return scores_.subtree[node] = scores_.as_leaf[node];
 
-    Cost cost = posterior_.split(depth) + posterior_.log_columns(varying);
     const std::size_t test = data_.test_of(static_cast<std::uint32_t>(tree_.feature[node]));
     if (test >= data_.n_tests()) throw std::logic_error("a tree tests a column that is not there");
+    Cost cost =
+        posterior_.split(depth) + posterior_.log_weight(varying) + posterior_.test_costs()[test];
     RowSet part;
     for (int side = 0; side < 2; ++side) {
       data_.part(rows, test, side, part);

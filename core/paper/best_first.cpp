@@ -7,7 +7,11 @@ namespace maptree {
 
 BestFirst::BestFirst(const Dataset& data, const Posterior& posterior, const Bounds& bounds,
                      Expander& expander, const Options& options)
-    : data_(data), posterior_(posterior), expander_(expander), options_(options) {
+    : data_(data),
+      posterior_(posterior),
+      expander_(expander),
+      options_(options),
+      graph_(posterior.test_costs()) {
   path_.resize(2);
   expansion_.splits.reserve(data.n_columns());
   path_[0].rows = data_.all_rows();

@@ -12,7 +12,7 @@ constexpr std::size_t first_buckets = 1024;
 
 }  // namespace
 
-Graph::Graph() : buckets_(first_buckets, nothing) {}
+Graph::Graph(TestCosts test_costs) : test_costs_(test_costs), buckets_(first_buckets, nothing) {}
 
 std::size_t Graph::bytes() const {
   return node_memory_.bytes() + split_memory_.bytes() + nodes_.capacity() * sizeof(OrNode*) +
@@ -99,12 +99,10 @@ void Graph::open(OrId id, const Expansion& found) {
     node.upper = found.leaf;
     node.best = no_column;
   }
-  if (found.best != no_column) {
-    const Cost upper = found.base + found.best_upper[0] + found.best_upper[1];
-    if (upper <= node.upper) {  // also where it was known: now its children hold the rest
-      node.upper = upper;
-      node.best = found.best;
-    }
+  // Also where it was known: now its children hold the rest.
+  if (found.best != no_column && found.best_cost <= node.upper) {
+    node.upper = found.best_cost;
+    node.best = found.best;
   }
   node.n_splits = static_cast<std::uint32_t>(found.splits.size());
   if (node.n_splits > 0) {
@@ -124,12 +122,12 @@ void Graph::open(OrId id, const Expansion& found) {
 }
 
 // Notes the split with the least bound, the first of equals, and returns what it allows (I2).
-Cost Graph::find_least(OrNode& node) {
+Cost Graph::find_least(OrNode& node) const {
   Cost least = Cost::infinity();
   for (std::uint32_t s = 0; s < node.n_splits; ++s) {
-    const Cost total = node.splits[s].total();
-    if (total < least) {
-      least = total;
+    const Cost here = total(node.splits[s]);
+    if (here < least) {
+      least = here;
       node.least = s;
     }
   }
@@ -169,7 +167,8 @@ void Graph::refresh(OrId id, std::uint32_t split, Cost before, bool upper_moved)
   bool moved = false;
   if (upper_moved) {
     const Split& changed = node.splits[split];
-    const Cost upper = node.base + at(changed.child[0]).upper + at(changed.child[1]).upper;
+    const Cost upper = node.base + test_costs_[changed.column] + at(changed.child[0]).upper +
+                       at(changed.child[1]).upper;
     if (upper < node.upper) {
       node.upper = upper;
       node.best = changed.column;
@@ -196,7 +195,7 @@ void Graph::propagate() {
       for (std::uint32_t l = node.parents; l != nothing; l = links_[l].next) {
         const Link link = links_[l];
         Split& split = at(link.parent).splits[link.split];
-        const Cost before = split.total();
+        const Cost before = total(split);
         split.lower[split.child[1] == id ? 1 : 0] = node.lower;
         refresh(link.parent, link.split, before, upper_moved);
       }

@@ -2,8 +2,9 @@
 // children are splits, kept as records inside it.
 //
 //   I1  lower(n) <= optimum(n) <= upper(n), always; lower never falls, upper never rises.
-//   I2  lower(n) = min(upper(n), base + least split), once expanded. Splits that the expander left
-//       out are bounded below by upper(n).
+//   I2  lower(n) = min(upper(n), base + least split), once expanded; a split's total is its test's
+//       cost and its children's bounds. Splits that the expander left out are bounded below by
+//       upper(n).
 //   I3  upper(n) is reached by a tree: a leaf, or `best` and the trees of its children.
 //   I4  a split's lower[side] is its child's.
 //
@@ -34,7 +35,6 @@ struct Split {
   std::uint32_t column = no_column;
   std::uint32_t unused = 0;
 
-  [[nodiscard]] Cost total() const { return lower[0] + lower[1]; }
   [[nodiscard]] bool attached() const { return child[0] != OrId::none; }
 };
 static_assert(sizeof(Split) == 32);
@@ -51,7 +51,7 @@ struct OrNode {
   std::uint32_t depth = 0;
   std::uint32_t digest = 0;  // of RowSums
   Cost lower, upper;
-  Cost base;  // split(d) + log |V|, once expanded
+  Cost base;  // split(d) + log W, once expanded
   Split* splits = nullptr;
   std::uint32_t n_splits = 0;
   std::uint32_t least = 0;         // the split with the least bound, while not solved
@@ -71,7 +71,7 @@ static_assert(sizeof(OrNode) == 80 && max_total_weight < 1 << 29);
 
 class Graph {
  public:
-  Graph();
+  explicit Graph(TestCosts test_costs);
 
   [[nodiscard]] const OrNode& operator[](OrId id) const { return at(id); }
   [[nodiscard]] std::int64_t n_nodes() const { return static_cast<std::int64_t>(nodes_.size()); }
@@ -114,10 +114,14 @@ class Graph {
   [[nodiscard]] OrNode& at(OrId id) { return *nodes_[static_cast<std::uint32_t>(id)]; }
   [[nodiscard]] const OrNode& at(OrId id) const { return *nodes_[static_cast<std::uint32_t>(id)]; }
   void mark(OrId id);
-  [[nodiscard]] static Cost find_least(OrNode& node);
+  [[nodiscard]] Cost total(const Split& split) const {
+    return split.lower[0] + split.lower[1] + test_costs_[split.column];
+  }
+  [[nodiscard]] Cost find_least(OrNode& node) const;
   void refresh(OrId id, std::uint32_t split, Cost before, bool upper_moved);
   void grow_table();
 
+  const TestCosts test_costs_;
   Arena node_memory_{sizeof(OrNode)};
   Arena split_memory_{4 * sizeof(Split)};
   std::vector<OrNode*> nodes_;

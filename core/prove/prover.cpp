@@ -33,11 +33,13 @@ void take_back(std::unique_lock<std::mutex>& lock) {
   lock.lock();
 }
 
+// Before the place of any split.
+constexpr Place before_all{Cost(INT64_MIN), 0};
+
 // As Store::open wants them, without those that it would not keep.
-void sort_splits(Expansion& found, Cost upper) {
-  if (found.best != no_column)
-    upper = std::min(upper, found.base + found.best_upper[0] + found.best_upper[1]);
-  const auto place = [](const SplitBounds& split) { return place_of(split); };
+void sort_splits(Expansion& found, Cost upper, TestCosts test_costs) {
+  if (found.best != no_column) upper = std::min(upper, found.best_cost);
+  const auto place = [=](const SplitBounds& split) { return place_of(split, test_costs); };
   std::erase_if(found.splits,
                 [&](const SplitBounds& split) { return found.base + place(split).total >= upper; });
   std::ranges::sort(found.splits, {}, place);
@@ -166,7 +168,7 @@ Prover::Outcome Prover::raise(NodeId id, std::size_t depth, Cost target) {
   const std::int64_t expansions_before = expansions_;
   const Cost before = node.lower;
   Outcome outcome = Outcome::reached;
-  Place tried{Cost(-1), 0};  // splits up to here are in others' hands
+  Place tried = before_all;  // splits up to here are in others' hands
   for (;;) {
     const Cost goal = std::min(target, node.upper);
     if (node.lower >= goal) break;
@@ -183,7 +185,7 @@ Prover::Outcome Prover::raise(NodeId id, std::size_t depth, Cost target) {
     Place next{Cost::infinity(), 0};
     SplitRecord* chosen = nullptr;
     store_.find_split(node, [&](SplitRecord& split) {
-      const Place place = place_of(split);
+      const Place place = store_.place(split);
       least = std::min(least, place.total);
       if (place > tried && place < next) {
         next = place;
@@ -201,16 +203,16 @@ Prover::Outcome Prover::raise(NodeId id, std::size_t depth, Cost target) {
     if (next.total > node.rest && node.base + node.rest < goal) {
       outcome = node.busy ? Outcome::taken : expand(id, depth, goal);
       if (outcome != Outcome::reached) break;
-      tried = Place{Cost(-1), 0};
+      tried = before_all;
       continue;
     }
     if (chosen == nullptr || node.base + next.total >= goal) {
       outcome = Outcome::taken;
       break;
     }
-    const Outcome below = raise_split(id, *chosen, depth, goal - node.base);
+    const Outcome below = raise_split(id, *chosen, depth, goal);
     if (below == Outcome::stopped) continue;  // notes what was reached, and ends
-    tried = below == Outcome::taken ? next : Place{Cost(-1), 0};
+    tried = below == Outcome::taken ? next : before_all;
   }
   pins_.pop_back();
   if (node.solved() && node.n_splits > 1) store_.close(id);
@@ -225,14 +227,16 @@ Prover::Outcome Prover::raise(NodeId id, std::size_t depth, Cost target) {
 
 // The split lives as long as its node is not solved; everything else may change whenever the lock
 // is let go, so it is read anew.
-Prover::Outcome Prover::raise_split(NodeId id, SplitRecord& split, std::size_t depth, Cost target) {
+Prover::Outcome Prover::raise_split(NodeId id, SplitRecord& split, std::size_t depth, Cost goal) {
   StoreNode& node = store_[id];
   const Tests tests = split;
   const auto is_there = [&] { return static_cast<const Tests&>(split) == tests; };
+  const Cost base = node.base + store_.test_costs().least(tests.column, tests.last());
+  Cost target = goal - base;  // of both children
   bool taken[2] = {false, false};
   for (;;) {
     if (tests.is_span() && !expander_.may_raise_spans(proof_->bounds, depth))
-      return node.busy ? Outcome::taken : expand(id, depth, node.base + target);
+      return node.busy ? Outcome::taken : expand(id, depth, base + target);
     if (!split.attached()) {
       if (!attach(node, split, depth)) return Outcome::stopped;
       if (node.solved() || !split.attached()) return Outcome::reached;
@@ -240,17 +244,17 @@ Prover::Outcome Prover::raise_split(NodeId id, SplitRecord& split, std::size_t d
     }
     StoreNode* child[2] = {&store_[split.child[0]], &store_[split.child[1]]};
     for (int side = 0; side < 2; ++side) split.lower[side] = child[side]->lower;
-    const Cost upper = node.base + child[0]->upper + child[1]->upper;
+    const Cost upper = base + child[0]->upper + child[1]->upper;
     if (upper < node.upper && !tests.is_span()) {
       node.upper = upper;
       if (node.best != tests.column) node.below[0] = node.below[1] = no_column;
       node.best = tests.column;
       node.lower = std::min(node.lower, upper);
-      target = std::min(target, upper - node.base);
+      target = std::min(target, upper - base);
     }
-    if (split.total() >= target) return Outcome::reached;
-    if (tests.is_span() && upper < node.base + target)  // so its sides will never do
-      return node.busy ? Outcome::taken : expand(id, depth, node.base + target);
+    if (split.lower[0] + split.lower[1] >= target) return Outcome::reached;
+    if (tests.is_span() && upper < base + target)  // so its sides will never do
+      return node.busy ? Outcome::taken : expand(id, depth, base + target);
     if (child[0]->solved() && child[1]->solved()) return Outcome::reached;
 
     const bool open[2] = {!child[0]->solved() && !taken[0], !child[1]->solved() && !taken[1]};
@@ -266,11 +270,11 @@ Prover::Outcome Prover::raise_split(NodeId id, SplitRecord& split, std::size_t d
     // All that is asked for at once, where expansions go as far as they are told and no further.
     const bool at_once = data_.ordered().n_columns() > 0 && !proof_->bounds.may_split(depth + 3);
     const Cost needed = target - split.lower[1 - side];
-    const Cost goal = at_once ? needed : std::min(split.lower[side] + turn, needed);
+    const Cost enough = at_once ? needed : std::min(split.lower[side] + turn, needed);
     const NodeId next = split.child[side];
     RowSet& rows = rows_at(depth + 1);  // may move the others
     data_.part(path_[depth], tests.test_of_side(side), side, rows);
-    const Outcome outcome = raise(next, depth + 1, goal);
+    const Outcome outcome = raise(next, depth + 1, enough);
     // By somebody else: the split may be gone. Or the span was parted.
     if (node.solved() || !split.lower[0].finite()) return Outcome::reached;
     assert(is_there());
@@ -329,7 +333,7 @@ void Prover::find_spans(const StoreNode& node, std::size_t depth, Cost goal) {
   spans_.clear();
   const bool may_raise = expander_.may_raise_spans(proof_->bounds, depth);
   store_.for_each_split(node, [&](const SplitRecord& split) {
-    if (!split.is_span() || node.base + split.total() >= goal) return;
+    if (!split.is_span() || node.base + store_.place(split).total >= goal) return;
     if (may_raise && !split.attached()) return;
     SplitBounds span;
     static_cast<Tests&>(span) = split;
@@ -337,7 +341,8 @@ void Prover::find_spans(const StoreNode& node, std::size_t depth, Cost goal) {
       span.lower[side] = split.lower[side];
       span.upper[side] = may_raise ? store_[split.child[side]].upper : Cost(0);
     }
-    if (node.base + span.upper[0] + span.upper[1] < goal) spans_.push_back(span);
+    const Cost test = store_.test_costs().least(span.column, span.last());
+    if (node.base + test + span.upper[0] + span.upper[1] < goal) spans_.push_back(span);
   });
 }
 
@@ -359,7 +364,7 @@ Prover::Outcome Prover::expand(NodeId id, std::size_t depth, Cost goal) {
   Arena::Chunk spare = fetch ? Arena::make_spare() : nullptr;
   const bool whole = expander_.expand(proof_->bounds, path_[depth], depth, upper, *watch_,
                                       expansion_, goal, spans_);
-  sort_splits(expansion_, upper);
+  sort_splits(expansion_, upper, store_.test_costs());
   take_back(*lock_);
   if (fetch) store_.take_spare(std::move(spare));
   node.busy = false;
@@ -409,7 +414,8 @@ void Prover::build(NodeId id, const RowSet& rows, std::size_t depth, Tree& tree)
 
 Cost Prover::below_cost(std::uint32_t column, const RowSet& rows, std::size_t depth) {
   if (column == no_column) return measure(rows, depth).leaf;
-  Cost cost = posterior_.split(depth) + posterior_.log_columns(data_.varying_columns(rows));
+  Cost cost = posterior_.split(depth) + posterior_.log_weight(data_.varying_weight(rows)) +
+              store_.test_costs()[column];
   for (int side = 0; side < 2; ++side) {
     data_.part(rows, column, side, part_);
     cost += measure(part_, depth + 1).leaf;

@@ -53,6 +53,8 @@ struct Proof {
 
 // What provers share.
 struct Desk {
+  explicit Desk(TestCosts test_costs) : store(test_costs) {}
+
   std::mutex mutex;
   std::condition_variable changed;  // somebody has ended an expansion
   Store store;
@@ -97,7 +99,7 @@ class Prover {
   enum class Outcome { reached, taken, stopped };  // taken: what is left is in others' hands
 
   Outcome raise(NodeId id, std::size_t depth, Cost target);
-  Outcome raise_split(NodeId id, SplitRecord& split, std::size_t depth, Cost target);
+  Outcome raise_split(NodeId id, SplitRecord& split, std::size_t depth, Cost goal);
   // Opens a node, or parts those of its spans that cannot reach the goal.
   Outcome expand(NodeId id, std::size_t depth, Cost goal);
   void find_spans(const StoreNode& node, std::size_t depth, Cost goal);

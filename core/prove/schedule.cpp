@@ -26,6 +26,7 @@ Schedule::Schedule(const Dataset& data, const Posterior& posterior, const Option
     : data_(data),
       posterior_(posterior),
       options_(options),
+      desk_(posterior.test_costs()),
       whole_(data, posterior, options, limit_of(options)) {
   desk_.max_expansions = max_expansions;
 }
@@ -70,17 +71,18 @@ void Schedule::settle() {
   if (desk_.broken) return;
   if (!options_.graded_proof || whole_.root == NodeId::none || !root(whole_).expanded) return;
   // Expanding the root tells all trees of depth two (one, where rows are not folded).
-  if (proved_depth_ == 0 && options_.pair_expansion && root(whole_).upper >= goal_ &&
+  if (graded_depth_ == 0 && options_.pair_expansion && root(whole_).upper >= goal_ &&
       data_.ordered().n_columns() == 0)
-    proved_depth_ = data_.rows_folded() ? 2 : 1;
+    graded_depth_ = data_.rows_folded() ? 2 : 1;
   if (graded_ != nullptr && graded_->root != NodeId::none && root(*graded_).lower >= goal_) {
-    proved_depth_ = graded_->limit;
+    graded_depth_ = graded_->limit;
     desk_.store.set_least_limit(graded_->limit + 1);
     std::erase(desk_.roots, graded_->root);
     done_.push_back(std::move(graded_));
   }
+  proved_depth_ = std::max(proved_depth_, graded_depth_);
   std::erase_if(done_, [](const std::unique_ptr<Proof>& proof) { return proof->users == 0; });
-  const auto next = static_cast<std::uint32_t>(proved_depth_ + 1);
+  const auto next = static_cast<std::uint32_t>(graded_depth_ + 1);
   const bool makes_sense = next < limit_of(options_) && next < posterior_.max_depth();
   if (graded_ == nullptr && done_.empty() && makes_sense)
     graded_ = std::make_unique<Proof>(data_, posterior_, options_, next, Proof::Pace::by_splits);

@@ -59,9 +59,12 @@ class Schedule {
   Desk desk_;
   Cost goal_ = Cost::infinity();
   Proof whole_;                               // of everything
-  std::unique_ptr<Proof> graded_;             // of depth proved_depth_ + 1; none: no need
+  std::unique_ptr<Proof> graded_;             // by depth; none: no need
   std::vector<std::unique_ptr<Proof>> done_;  // that a prover may still stand on
   std::int64_t proved_depth_ = 0;
+  // Of the last proof by depth: less, where the root's expansion has come to prove more since the
+  // proof was begun, as a cheaper tree was found.
+  std::int64_t graded_depth_ = 0;
   std::int64_t whole_work_ = 0;
   std::int64_t graded_work_ = 0;
 };

@@ -4,11 +4,13 @@
 #include <array>
 #include <bit>
 #include <cassert>
+#include <cstring>
 #include <utility>
 
 namespace maptree {
 
-Store::Store() : buckets_(first_buckets, NodeId::none), half_(first_buckets / 2) {}
+Store::Store(TestCosts test_costs)
+    : test_costs_(test_costs), buckets_(first_buckets, NodeId::none), half_(first_buckets / 2) {}
 
 std::size_t Store::bytes() const {
   return memory_.bytes() + chunks_.capacity() * sizeof(Chunk*) +
@@ -57,9 +59,27 @@ void Store::reserve_cells(std::size_t n) {
   }
 }
 
+// Test builds see to it that nobody writes to a cell that was given back.
+void Store::give_back(std::uint32_t n) {
+  if constexpr (small_chunks) std::memset(static_cast<void*>(&cell(n)), given_back, sizeof(Cell));
+  free_.push_back(n);
+}
+
+bool Store::is_untouched(std::uint32_t n) const {
+  if constexpr (!small_chunks) return true;
+  unsigned char bytes[sizeof(Cell)];
+  std::memcpy(bytes, &chunks_[n / chunk_cells]->cells[n % chunk_cells], sizeof(Cell));
+  return std::ranges::all_of(bytes, [](unsigned char byte) { return byte == given_back; });
+}
+
+Store::~Store() {
+  assert(std::ranges::all_of(free_, [&](auto n) { return is_untouched(n); }));
+}
+
 std::uint32_t Store::new_cell() {
   if (!free_.empty()) {
     const std::uint32_t n = free_.back();
+    assert(is_untouched(n));
     free_.pop_back();
     return n;
   }
@@ -114,13 +134,10 @@ void Store::add_bucket() {
 }
 
 void Store::take_best(StoreNode& at, const Expansion& found) {
-  if (found.best != no_column) {
-    const Cost upper = found.base + found.best_upper[0] + found.best_upper[1];
-    if (upper < at.upper) {
-      at.upper = upper;
-      at.best = found.best;
-      for (int side = 0; side < 2; ++side) at.below[side] = found.best_below[side];
-    }
+  if (found.best != no_column && found.best_cost < at.upper) {
+    at.upper = found.best_cost;
+    at.best = found.best;
+    for (int side = 0; side < 2; ++side) at.below[side] = found.best_below[side];
   }
   at.lower = std::min(at.lower, at.upper);
 }
@@ -136,8 +153,8 @@ void Store::open(NodeId id, const Expansion& found) {
   at.base = found.base;
   at.rest = Cost::infinity();
   take_best(at, found);
-  assert(std::ranges::is_sorted(found.splits, {},
-                                [](const SplitBounds& split) { return place_of(split); }));
+  assert(std::ranges::is_sorted(
+      found.splits, {}, [this](const SplitBounds& split) { return place_of(split, test_costs_); }));
   if (at.n_splits > 0) {
     reopen(at, found, there);
     return;
@@ -184,7 +201,7 @@ void Store::part(NodeId id, const Expansion& found, std::span<const SplitBounds>
 }
 
 void Store::add_split(StoreNode& at, std::uint32_t& block, const SplitBounds& split) {
-  if (at.base + split.lower[0] + split.lower[1] >= at.upper) return;
+  if (at.base + place_of(split, test_costs_).total >= at.upper) return;
   SplitRecord& to = add_split(at, block);
   static_cast<Tests&>(to) = split;
   to.lower[0] = split.lower[0];
@@ -221,8 +238,9 @@ void Store::close(NodeId id) {
 
 void Store::free_chain(std::uint32_t& first) {
   while (first != no_cell) {
-    free_.push_back(first);
-    first = cell(first).block.next;
+    const std::uint32_t next = cell(first).block.next;
+    give_back(first);
+    first = next;
   }
 }
 
@@ -231,8 +249,9 @@ void Store::trim(StoreNode& at, Cost margin) {
   if (forget_spans(at)) return;
   std::uint32_t block = at.splits, n_kept = 0;
   for_each_split(at, [&](SplitRecord& split) {
-    if (split.column != at.best && at.base + split.total() > at.lower + margin) {
-      at.rest = std::min(at.rest, split.total());
+    const Cost total = place(split).total;
+    if (split.column != at.best && at.base + total > at.lower + margin) {
+      at.rest = std::min(at.rest, total);
       return;
     }
     if (n_kept > 0 && n_kept % block_splits == 0) block = cell(block).block.next;
@@ -343,7 +362,7 @@ bool Store::sweep(Watch& watch) {
       continue;
     }
     free_chain(cell(n).node.splits);
-    free_.push_back(n);
+    give_back(n);
     is_node(n) = false;
     --n_alive_;
   }

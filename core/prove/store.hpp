@@ -36,7 +36,6 @@ struct SplitRecord : Tests {
   NodeId child[2] = {NodeId::none, NodeId::none};
   Cost lower[2];
 
-  [[nodiscard]] Cost total() const { return lower[0] + lower[1]; }
   [[nodiscard]] bool attached() const { return child[0] != NodeId::none; }
   // Of a span that was parted: its parts are there, and it says nothing any more.
   void retire() { lower[0] = lower[1] = Cost::infinity(); }
@@ -49,17 +48,17 @@ struct SplitRecord : Tests {
 };
 static_assert(sizeof(SplitRecord) == 32);
 
-// Splits in the order in which they are taken up.
+// Splits in the order in which they are taken up: by what they cost at least, in addition to their
+// node's base.
 struct Place {
   Cost total;
   std::uint32_t column = 0;
   auto operator<=>(const Place&) const = default;
 };
-[[nodiscard]] inline Place place_of(const SplitRecord& split) {
-  return {split.total(), split.column};
-}
-[[nodiscard]] inline Place place_of(const SplitBounds& split) {
-  return {split.lower[0] + split.lower[1], split.column};
+template <class Split>
+[[nodiscard]] Place place_of(const Split& split, TestCosts test_costs) {
+  return {split.lower[0] + split.lower[1] + test_costs.least(split.column, split.last()),
+          split.column};
 }
 
 inline constexpr std::uint32_t no_cell = UINT32_MAX;
@@ -81,7 +80,7 @@ struct StoreKey {
 struct StoreNode {
   StoreKey key;
   Cost lower, upper;
-  Cost base;                       // split(d) + log |V|, once expanded
+  Cost base;                       // split(d) + log W, once expanded
   Cost rest = Cost::infinity();    // the least total of the splits that were dropped
   std::uint32_t splits = no_cell;  // the first of a chain of blocks
   std::uint32_t n_splits = 0;
@@ -104,7 +103,10 @@ static_assert(sizeof(StoreNode) == 96);
 
 class Store {
  public:
-  Store();
+  explicit Store(TestCosts test_costs);
+  ~Store();
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
   // What bytes() is at first.
   [[nodiscard]] static std::size_t first_bytes() { return first_buckets * sizeof(NodeId); }
 
@@ -115,6 +117,8 @@ class Store {
     const auto n = static_cast<std::uint32_t>(id);
     return chunks_[n / chunk_cells]->cells[n % chunk_cells].node;
   }
+  [[nodiscard]] TestCosts test_costs() const { return test_costs_; }
+  [[nodiscard]] Place place(const SplitRecord& split) const { return place_of(split, test_costs_); }
   // Calls visit(split) for each split of a node, in order, until it says true.
   template <class Visit>
   void find_split(const StoreNode& of, Visit&& visit) {
@@ -236,7 +240,12 @@ class Store {
   [[nodiscard]] std::uint32_t last_block(const StoreNode& node);
   bool forget_spans(StoreNode& node);
   static void take_best(StoreNode& node, const Expansion& found);
+  // What such a cell is filled with: as a split it has no children, which invites to attach some.
+  static constexpr unsigned char given_back = 0xff;
+  void give_back(std::uint32_t n);
+  [[nodiscard]] bool is_untouched(std::uint32_t n) const;
 
+  const TestCosts test_costs_;
   Arena memory_{sizeof(Chunk), small_chunks ? 2048 : std::size_t{1} << 16};
   std::vector<Chunk*> chunks_;
   std::uint32_t n_cells_ = 0;

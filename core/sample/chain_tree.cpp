@@ -23,7 +23,7 @@ ChainTree::ChainTree(const Dataset& data, const Posterior& posterior)
   node.likelihood = posterior.leaf(node.counts);
   cost_ = node.own = as_leaf(node);
   node.varying = all_columns(data);
-  node.n_varying = static_cast<std::int64_t>(data.n_columns());
+  node.varying_weight = weight_of(data, node.varying);
   list();
 }
 
@@ -61,7 +61,7 @@ void ChainTree::read(const Tree& tree) {
                                   std::to_string(column_of.size()) + " columns");
     const std::int32_t column = column_of[static_cast<std::size_t>(feature)];
     Edit edit;
-    if (column == leaf_column || n_varying(id, never) == 0 ||
+    if (column == leaf_column || varying_weight(id, never) == 0 ||
         !grow(edit, id, column, Cost::infinity(), never))
       throw std::invalid_argument(
           "the initial tree tests column " + std::to_string(feature) + " at " + name(t) +
@@ -82,19 +82,25 @@ void ChainTree::read(const Tree& tree) {
   if (n_seen != n) throw std::invalid_argument("the initial tree has nodes out of reach");
 }
 
-std::int64_t ChainTree::n_varying(Id id, Watch& watch) {
+std::int64_t ChainTree::varying_weight(Id id, Watch& watch) {
   Node& node = at(id);
-  if (node.n_varying < 0)
-    node.n_varying = find_varying(*data_, node.rows, at(node.parent).varying, node.varying, watch);
-  return node.n_varying;
+  if (node.varying_weight < 0)
+    node.varying_weight =
+        find_varying(*data_, node.rows, at(node.parent).varying, node.varying, watch);
+  return node.varying_weight;
 }
 
 Cost ChainTree::as_leaf(const Node& node) const {
   return node.likelihood + (node.divisible ? posterior_->stop(node.depth) : Cost(0));
 }
 
-Cost ChainTree::as_inner(const Node& node) const {
-  return posterior_->split(node.depth) + posterior_->log_columns(node.n_varying);
+Cost ChainTree::as_inner(const Node& node, std::int32_t column) const {
+  return posterior_->split(node.depth) + test_cost(node, column);
+}
+
+Cost ChainTree::test_cost(const Node& node, std::int32_t column) const {
+  return posterior_->log_weight(node.varying_weight) +
+         posterior_->test_costs()[static_cast<std::size_t>(column)];
 }
 
 bool ChainTree::make_side(Id id, Id parent, std::int32_t column, int side, Watch& watch) {
@@ -106,7 +112,7 @@ bool ChainTree::make_side(Id id, Id parent, std::int32_t column, int side, Watch
   node.child[0] = node.child[1] = Id::none;
   node.column = leaf_column;
   node.depth = above.depth + 1;
-  node.n_varying = -1;
+  node.varying_weight = -1;
   node.rows.assign_side(above.rows, data_->column(static_cast<std::size_t>(column)), side);
   node.counts.resize(above.counts.size());
   const std::int64_t n_distinct = data_->count(node.rows, node.counts);
@@ -120,8 +126,8 @@ bool ChainTree::make_side(Id id, Id parent, std::int32_t column, int side, Watch
 bool ChainTree::grow(Edit& edit, Id leaf, std::int32_t column, Cost limit, Watch& watch) {
   edit = {leaf, column, {take(), take()}, cost_};
   const Node& node = at(leaf);
-  assert(node.n_varying > 0);
-  edit.cost += as_inner(node) - node.own;
+  assert(node.varying_weight > 0);
+  edit.cost += as_inner(node, column) - node.own;
   for (int side = 0; side < 2; ++side) {
     if (edit.cost > limit || !make_side(edit.child[side], leaf, column, side, watch)) {
       drop(edit);
@@ -144,13 +150,14 @@ bool ChainTree::prune(Edit& edit, Id inner, Cost limit) {
 bool ChainTree::change(Edit& edit, Id inner, std::int32_t column, std::int32_t replaced, Cost limit,
                        Watch& watch) {
   edit = {inner, column, {take(), take()}, cost_ - sum_below(inner)};
+  edit.cost += as_inner(at(inner), column) - at(inner).own;
   if (copy_below(edit, replaced, limit, watch) && add_varying(edit, limit, watch)) return true;
   drop(edit);
   return false;
 }
 
 // Copies of the subtrees below a node for what are now its rows. Adds up what their nodes pay, but
-// for the number of varying columns, which takes longest to find.
+// for their tests: which columns vary takes longest to find.
 bool ChainTree::copy_below(Edit& edit, std::int32_t replaced, Cost limit, Watch& watch) {
   copies_.clear();
   for (const int side : {1, 0}) {
@@ -186,10 +193,10 @@ bool ChainTree::add_varying(Edit& edit, Cost limit, Watch& watch) {
     const Id id = open_.back();
     open_.pop_back();
     if (is_leaf(id)) continue;
-    if (n_varying(id, watch) < 0) return false;
+    if (varying_weight(id, watch) < 0) return false;
     Node& node = at(id);
-    node.own = as_inner(node);
-    edit.cost += posterior_->log_columns(node.n_varying);
+    node.own = as_inner(node, node.column);
+    edit.cost += test_cost(node, node.column);
     if (edit.cost > limit) return false;
     open_.insert(open_.end(), {node.child[1], node.child[0]});
   }
@@ -201,7 +208,7 @@ void ChainTree::commit(const Edit& edit) {
   Node& node = at(edit.at);
   node.column = edit.column;
   for (int side = 0; side < 2; ++side) node.child[side] = edit.child[side];
-  node.own = edit.column == leaf_column ? as_leaf(node) : as_inner(node);
+  node.own = edit.column == leaf_column ? as_leaf(node) : as_inner(node, node.column);
   cost_ = edit.cost;
   list();
 }
@@ -320,7 +327,7 @@ bool ChainTree::is_ok() const {
       ok = ok && node.own == as_leaf(node) && node.child[0] == Id::none;
       continue;
     }
-    ok = ok && node.n_varying > 0 && node.own == as_inner(node);
+    ok = ok && node.varying_weight > 0 && node.own == as_inner(node, node.column);
     for (const Id child : node.child) {
       ok = ok && child != Id::none && at(child).parent == id && at(child).depth == node.depth + 1;
       if (!ok) return false;

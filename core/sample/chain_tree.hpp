@@ -43,10 +43,14 @@ class ChainTree {
   [[nodiscard]] std::int32_t column(Id id) const { return at(id).column; }
   [[nodiscard]] bool is_leaf(Id id) const { return at(id).column == leaf_column; }
   [[nodiscard]] bool is_growable(Id id) const { return is_leaf(id) && at(id).divisible; }
-  // |V|; -1 where the watch said stop.
-  std::int64_t n_varying(Id id, Watch& watch);
-  [[nodiscard]] std::int32_t varying_column(Id id, std::size_t rank) const {
-    return column_at(at(id).varying, rank);
+  // W; -1 where the watch said stop.
+  std::int64_t varying_weight(Id id, Watch& watch);
+  // The column that has `at` of these weights before it, or a part of its own (varying.hpp).
+  [[nodiscard]] std::int32_t varying_column(Id id, std::size_t weight) const {
+    return column_at(*data_, at(id).varying, weight);
+  }
+  [[nodiscard]] std::int32_t test_weight(std::int32_t column) const {
+    return data_->test_weight(static_cast<std::size_t>(column));
   }
 
   struct Edit {
@@ -79,10 +83,10 @@ class ChainTree {
     Id child[2] = {Id::none, Id::none};
     std::int32_t column = leaf_column;
     std::uint32_t depth = 0;
-    bool divisible = false;       // two distinct rows: some column varies
-    std::int64_t n_varying = -1;  // not known
-    Cost likelihood;              // of its rows, were it a leaf
-    Cost own;                     // what the node itself pays, as leaf or inner node
+    bool divisible = false;            // two distinct rows: some column varies
+    std::int64_t varying_weight = -1;  // not known
+    Cost likelihood;                   // of its rows, were it a leaf
+    Cost own;                          // what the node itself pays, as leaf or inner node
     RowSet rows;
     ColumnSet varying;
     std::vector<std::int64_t> counts;
@@ -104,7 +108,9 @@ class ChainTree {
   void give_back_below(Id id);
   [[nodiscard]] Cost sum_below(Id id);
   [[nodiscard]] Cost as_leaf(const Node& node) const;
-  [[nodiscard]] Cost as_inner(const Node& node) const;
+  [[nodiscard]] Cost as_inner(const Node& node, std::int32_t column) const;
+  // What an inner node pays in addition to split(d): log W / w, which is never below 0.
+  [[nodiscard]] Cost test_cost(const Node& node, std::int32_t column) const;
 
   // One side of the parent's rows as a leaf. False: no rows.
   bool make_side(Id id, Id parent, std::int32_t column, int side, Watch& watch);

@@ -39,9 +39,10 @@ void Island::run(Sampling& sampling, Watch& watch) {
       best_ = *cheapest;
       sampling.offer(best_.cost, 0);
     }
-    if (n_open == 0 || watch.stopped() || sampling.full()) return;
+    if (n_open == 0 || sampling.full()) return;
 
-    const double log_total = find_weights();
+    double log_total = 0;
+    if (!find_weights(log_total, watch)) return;
     double squares = 0;
     for (const double weight : weights_) squares += weight * weight;
     if (1 / squares < enough) resample(log_total);  // the effective sample size
@@ -52,9 +53,12 @@ void Island::run(Sampling& sampling, Watch& watch) {
 // The shared nodes, and what the particles come to as trees of their own, which is what they are
 // returned as: less where some are equal.
 void Island::hold(Sampling& sampling) {
+  const std::size_t n_classes = nodes_.counts(Id::root).size();
   std::size_t n_nodes = 0;
   for (const Particle& particle : particles_) n_nodes += particle.nodes.size();
-  hold((nodes_.size() + n_nodes) * counted_per_node(nodes_.counts(Id::root).size()), sampling);
+  hold((nodes_.size() + n_nodes) * counted_per_node(n_classes), sampling);
+  const std::int64_t work = owed_for_nodes(n_nodes, n_classes);
+  sampling.control().owe(work - std::exchange(owed_, work));
 }
 
 void Island::hold(std::size_t bytes, Sampling& sampling) {
@@ -81,7 +85,7 @@ bool Island::decide(Particle& particle, Watch& watch) {
     if (!draw_split(node, log_change, column, watch)) return false;
     if (column != leaf_column) {
       const auto number = static_cast<std::uint32_t>(column);
-      const std::int64_t n_varying = nodes_.n_varying(node.id);
+      const std::int64_t weight = nodes_.varying_weight(node.id);
       const auto [zero, one] = nodes_.children(node.id, number, watch);
       if (one == Id::none) return false;
       if (options_.proposal == SmcProposal::prior)
@@ -91,8 +95,9 @@ bool Island::decide(Particle& particle, Watch& watch) {
       particle.nodes[particle.n_decided].column = column;
       particle.nodes.push_back({zero, leaf_column, depth});
       particle.nodes.push_back({one, leaf_column, depth});
-      particle.cost += posterior_.split(node.depth) + posterior_.log_columns(n_varying) +
-                       leaf(zero, depth) + leaf(one, depth) - leaf(node.id, node.depth);
+      particle.cost += posterior_.split(node.depth) + posterior_.log_weight(weight) +
+                       posterior_.test_costs()[number] + leaf(zero, depth) + leaf(one, depth) -
+                       leaf(node.id, node.depth);
     }
     particle.log_weight += log_change;
   }
@@ -125,13 +130,17 @@ bool Island::draw_split(const Node& node, double& log_change, std::int32_t& colu
   return true;
 }
 
-// Fills in the normalised weights; the log of their sum before.
-double Island::find_weights() {
+// Fills in the normalised weights, and the log of their sum before. False: stopped.
+bool Island::find_weights(double& log_total, Watch& watch) {
+  constexpr std::size_t piece = 1024;
   weights_.resize(particles_.size());
-  for (std::size_t i = 0; i < weights_.size(); ++i) weights_[i] = particles_[i].log_weight;
-  const double log_total = log_sum_exp(weights_);
+  for (std::size_t i = 0; i < weights_.size(); ++i) {
+    if (i % piece == 0 && watch.poll(20 * piece)) return false;
+    weights_[i] = particles_[i].log_weight;
+  }
+  log_total = log_sum_exp(weights_);
   for (double& weight : weights_) weight = std::exp(weight - log_total);
-  return log_total;
+  return true;
 }
 
 void Island::resample(double log_total) {

@@ -60,7 +60,7 @@ class Island {
 
   void hold(Sampling& sampling);
   void hold(std::size_t bytes, Sampling& sampling);
-  double find_weights();
+  bool find_weights(double& log_total, Watch& watch);
   void resample(double log_total);
   void forget_dead_nodes();
   std::int32_t add(const Particle& particle, Forest& forest);
@@ -74,6 +74,7 @@ class Island {
   Particle best_;  // of all that were seen
   std::int64_t n_resamplings_ = 0;
   std::int64_t held_ = 0;        // bytes
+  std::int64_t owed_ = 0;        // work, for the nodes
   std::vector<double> weights_;  // normalised
   std::vector<std::uint32_t> copies_;
   std::vector<std::size_t> first_child_, open_;  // for add()

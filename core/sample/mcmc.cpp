@@ -43,10 +43,13 @@ class Chain {
       if (tree_->cost() >= best_cost_) continue;
       best_cost_ = tree_->cost();
       tree_->write(best_.feature, best_.counts);
+      // With many classes this takes longer than the iteration; the next one learns of the time.
+      for (std::size_t n = piece; n <= best_.counts.size(); n += piece) watch.poll(2 * piece);
       sampling_.offer(best_cost_, done() - begin);
     }
     sampling_.add_steps(done() - begin);
     hold();
+    owe();
     return done() < n_iterations_;
   }
 
@@ -79,7 +82,8 @@ class Chain {
   }
 
  private:
-  static constexpr std::int64_t turn = 100;  // iterations
+  static constexpr std::int64_t turn = 100;       // iterations
+  static constexpr std::int64_t piece = 1 << 14;  // class counts
 
   [[nodiscard]] std::int64_t done() const { return static_cast<std::int64_t>(costs_.size()); }
 
@@ -106,6 +110,17 @@ class Chain {
     sampling_.hold(bytes - std::exchange(held_, bytes));
   }
 
+  // Leaves time for what write() does, and for giving the tree back.
+  void owe() {
+    const std::size_t n_classes = best_.counts.size() / best_.feature.size();
+    const auto work = owed_for_iteration * done() +
+                      owed_for_sample * static_cast<std::int64_t>(samples_.size()) +
+                      owed_for_tree * static_cast<std::int64_t>(kept_.size()) +
+                      owed_for_nodes(n_nodes() + best_.feature.size(), n_classes) +
+                      static_cast<std::int64_t>(tree_->bytes() / 16);
+    sampling_.control().owe(work - std::exchange(owed_, work));
+  }
+
   void keep() {
     if (samples_.empty() || moved_) {
       tree_->write(now_.feature, now_.counts);
@@ -129,6 +144,7 @@ class Chain {
   Cost best_cost_;
   TreeArrays best_, now_;
   std::int64_t held_ = 0;  // bytes
+  std::int64_t owed_ = 0;  // work
 };
 
 void check(const McmcOptions& options) {
@@ -191,6 +207,9 @@ McmcSamples sample_mcmc(const Dataset& data, const Prior& prior, const McmcOptio
   TreeArrays first;
   start.write(first.feature, first.counts);
   Cost best = Cost::infinity();
+  std::size_t n_nodes = first.feature.size();
+  for (const Chain& chain : chains) n_nodes += chain.n_nodes();
+  if (n_chains > 1) out.forest.reserve(n_nodes, first.counts.size() / first.feature.size());
   for (Chain& chain : chains) chain.write(out, first, start.cost(), best);
   sampling.write(out);
   check_cost(out, data, posterior);

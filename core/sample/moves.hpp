@@ -1,14 +1,15 @@
 // Moves: the proposals of Chipman, George and McCulloch (1998), as a Metropolis-Hastings step.
 //
-//   grow    a growable leaf and a column of its V, each equally likely, become a split
+//   grow    a growable leaf, each equally likely, and a column of its V, by weight, become a split
 //   prune   a prunable node, each equally likely, becomes a leaf
-//   change  an inner node and a column of its V: the node tests that column instead
+//   change  an inner node and a column of its V, by weight: the node tests that column instead
 //   swap    an inner node and its inner parent change columns; where both children of the parent
 //           test the same column, both get the parent's
 //
 // A proposal T' is accepted with probability min(1, P(T') q(T', T) / (P(T) q(T, T'))). Grow and
-// prune undo each other; change and swap undo themselves: q is symmetric, for what they choose
-// among (nodes, and V at a node whose rows stay) is the same before and after.
+// prune undo each other; change and swap undo themselves, for what they choose among (nodes, and V
+// at a node whose rows stay) is the same before and after: q of swap is symmetric, and that of
+// change differs by the weights of the two columns.
 //
 // What is drawn comes through `Choices` (below(n): one of n; exponential(): what is accepted), so
 // that a test can take every way instead of one.
@@ -39,23 +40,27 @@ Proposal propose(Move move, ChainTree& tree, Choices& choices, Watch& watch) {
     return ids.empty() ? Id::none : ids[choices.below(ids.size())];
   };
   const auto count = [](const std::vector<Id>& ids) { return static_cast<double>(ids.size()); };
+  // One over the probability that a column is drawn at a node: |V| where all weights are 1.
+  const auto rarity = [&](Id id, std::int32_t column) {
+    return static_cast<double>(tree.varying_weight(id, watch)) /
+           static_cast<double>(tree.test_weight(column));
+  };
   Proposal proposal;
   switch (move) {
     case Move::grow: {
       const Id leaf = one_of(tree.growable());
       if (leaf == Id::none) break;
-      const std::int64_t n_varying = tree.n_varying(leaf, watch);
-      if (n_varying < 0) break;
+      const std::int64_t weight = tree.varying_weight(leaf, watch);
+      if (weight < 0) break;
       proposal.at = leaf;
-      proposal.column =
-          tree.varying_column(leaf, choices.below(static_cast<std::size_t>(n_varying)));
+      proposal.column = tree.varying_column(leaf, choices.below(static_cast<std::size_t>(weight)));
       // The leaf becomes prunable, and its parent ceases to be where it was.
       const Id parent = tree.parent(leaf);
       const bool was_prunable = parent != Id::none && tree.is_leaf(tree.child(parent, 0)) &&
                                 tree.is_leaf(tree.child(parent, 1));
       const double n_prunable = count(tree.prunable()) + (was_prunable ? 0 : 1);
       proposal.log_ratio =
-          std::log(count(tree.growable()) * static_cast<double>(n_varying) / n_prunable);
+          std::log(count(tree.growable()) * rarity(leaf, proposal.column) / n_prunable);
       break;
     }
     case Move::prune: {
@@ -64,15 +69,19 @@ Proposal propose(Move move, ChainTree& tree, Choices& choices, Watch& watch) {
       double n_growable = count(tree.growable()) + 1;
       for (int side = 0; side < 2; ++side)
         if (tree.is_growable(tree.child(proposal.at, side))) n_growable -= 1;
-      const auto n_varying = static_cast<double>(tree.n_varying(proposal.at, watch));
-      proposal.log_ratio = std::log(count(tree.prunable()) / (n_growable * n_varying));
+      proposal.log_ratio = std::log(count(tree.prunable()) /
+                                    (n_growable * rarity(proposal.at, tree.column(proposal.at))));
       break;
     }
     case Move::change: {
       proposal.at = one_of(tree.inner());
       if (proposal.at == Id::none) break;
-      const auto n_varying = static_cast<std::size_t>(tree.n_varying(proposal.at, watch));
-      proposal.column = tree.varying_column(proposal.at, choices.below(n_varying));
+      const auto weight = static_cast<std::size_t>(tree.varying_weight(proposal.at, watch));
+      proposal.column = tree.varying_column(proposal.at, choices.below(weight));
+      const std::int32_t column = tree.column(proposal.at);
+      if (tree.test_weight(column) != tree.test_weight(proposal.column))
+        proposal.log_ratio = std::log(static_cast<double>(tree.test_weight(column)) /
+                                      static_cast<double>(tree.test_weight(proposal.column)));
       break;
     }
     case Move::swap: {

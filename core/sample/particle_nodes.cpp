@@ -54,8 +54,13 @@ std::size_t ParticleNodes::fewest_room() const {
 ParticleNodes::Id ParticleNodes::intern(const RowSet& rows, Node node) {
   const Id next{static_cast<std::uint32_t>(nodes_.size())};
   const auto [found, is_new] = by_rows_.try_emplace(data_.key(rows), next);
-  if (!is_new) return found->second;
   node.divisible = data_.count(rows, side_counts_) > 1;
+  if (!is_new) {  // what is known of the key's rows must be true of these
+    const Id old = found->second;
+    if (at(old).divisible != node.divisible || !std::ranges::equal(counts(old), side_counts_))
+      throw KeyCollision();
+    return old;
+  }
   node.likelihood = posterior_.leaf(side_counts_);
   nodes_.push_back(std::move(node));
   counts_.insert(counts_.end(), side_counts_.begin(), side_counts_.end());
@@ -84,18 +89,26 @@ const ParticleNodes::Options* ParticleNodes::options(Id id, Watch& watch) {
   Node& node = nodes_[static_cast<std::size_t>(id)];
   if (node.options != nullptr) return node.options.get();
   if (!find_rows(id, watch)) return nullptr;
+  std::int64_t weight = 0;
+  double sum = 0;
   if (weigh_) {
     if (!split_gains_.find(rows_, counts(id), found_.columns, found_.sums, watch)) return nullptr;
     const double most = *std::max_element(found_.sums.begin(), found_.sums.end());
-    double sum = 0;
-    for (double& ratio : found_.sums) ratio = sum += std::exp(ratio - most);
-    found_.log_mean = most + std::log(sum / static_cast<double>(found_.columns.size()));
+    for (std::size_t i = 0; i < found_.sums.size(); ++i) {
+      const std::int32_t of_column = data_.test_weight(found_.columns[i]);
+      weight += of_column;
+      found_.sums[i] = sum += of_column * std::exp(found_.sums[i] - most);
+    }
+    found_.log_mean = most + std::log(sum / static_cast<double>(weight));
   } else {
-    if (find_varying(data_, rows_, all_columns_, varying_, watch) < 0) return nullptr;
+    weight = find_varying(data_, rows_, all_columns_, varying_, watch);
+    if (weight < 0) return nullptr;
     found_.columns.clear();
+    found_.sums.clear();
     for (std::size_t w = 0; w < varying_.size(); ++w)
       for_each_slot(varying_[w], w * word_bits, [&](std::size_t c) {
         found_.columns.push_back(static_cast<std::uint32_t>(c));
+        if (data_.weighted()) found_.sums.push_back(sum += data_.test_weight(c));
       });
   }
   if (options_bytes_ + found_.bytes() > options_limit) {
@@ -103,7 +116,7 @@ const ParticleNodes::Options* ParticleNodes::options(Id id, Watch& watch) {
     options_bytes_ = 0;
   }
   options_bytes_ += found_.bytes();
-  node.n_varying = static_cast<std::uint32_t>(found_.columns.size());
+  node.varying_weight = static_cast<std::uint32_t>(weight);
   node.options = std::make_unique<Options>(found_);
   return node.options.get();
 }
@@ -123,9 +136,6 @@ ParticleNodes::Children ParticleNodes::children(Id id, std::uint32_t column, Wat
     node.side = static_cast<std::uint8_t>(side);
     child[side] = intern(other_, std::move(node));
   }
-  // What was known of these rows must be true of them.
-  for (std::size_t k = 0; k < n_classes_; ++k)
-    if (counts(child[0])[k] + counts(child[1])[k] != counts(id)[k]) throw KeyCollision();
   return children_.emplace(key, Children{child[0], child[1]}).first->second;
 }
 

@@ -38,10 +38,10 @@ class ParticleNodes {
   // How a divisible node can be split.
   struct Options {
     std::vector<std::uint32_t> columns;  // that vary
-    // Running sums over the columns of P(rows | split on it) / P(rows | leaf), in units of the
-    // largest of them. Empty unless weighed.
+    // Running sums over the columns of their weights, times P(rows | split on it) / P(rows | leaf)
+    // in units of the largest of these ratios where they are weighed. Empty where all are 1.
     std::vector<double> sums;
-    double log_mean = 0;  // log of the mean of these ratios
+    double log_mean = 0;  // log of the mean of these ratios, by weight
 
     [[nodiscard]] std::uint32_t draw(Random& random) const;
     [[nodiscard]] std::size_t bytes() const {
@@ -50,8 +50,8 @@ class ParticleNodes {
   };
   // Null where the watch said stop. Valid until the next call of this or of children().
   const Options* options(Id id, Watch& watch);
-  // Once its options have been asked for.
-  [[nodiscard]] std::int64_t n_varying(Id id) const { return at(id).n_varying; }
+  // W, once its options have been asked for.
+  [[nodiscard]] std::int64_t varying_weight(Id id) const { return at(id).varying_weight; }
   // None where the watch said stop.
   Children children(Id id, std::uint32_t column, Watch& watch);
 
@@ -67,7 +67,7 @@ class ParticleNodes {
     std::uint32_t column = 0;
     std::uint8_t side = 0;
     bool divisible = false;
-    std::uint32_t n_varying = 0;  // 0: not known
+    std::uint32_t varying_weight = 0;  // 0: not known
     Cost likelihood;
     std::unique_ptr<Options> options;  // none: not known, or forgotten
   };
@@ -78,6 +78,8 @@ class ParticleNodes {
   [[nodiscard]] const Node& at(Id id) const { return nodes_[static_cast<std::size_t>(id)]; }
   // rows_ becomes the rows of the node.
   bool find_rows(Id id, Watch& watch);
+  // The node of these rows, old or new. Throws KeyCollision where the old one has other class
+  // counts.
   Id intern(const RowSet& rows, Node node);
   [[nodiscard]] std::size_t fewest_room() const;
 

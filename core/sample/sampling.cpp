@@ -137,7 +137,8 @@ void share_out(Sampling& sampling, std::size_t n_tasks, const Advance& advance) 
 
 void check_folding(const Dataset& data) {
   bool folded = false;
-  for (std::size_t c = 0; c < data.n_columns(); ++c) folded = folded || data.multiplicity(c) != 1;
+  for (std::size_t c = 0; c < data.n_columns(); ++c)
+    folded = folded || data.multiplicity(c) != data.test_weight(c);
   if (!data.rows_folded() || folded)
     throw std::invalid_argument("samplers need a dataset with rows folded and columns not folded");
 }

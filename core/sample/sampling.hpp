@@ -25,6 +25,14 @@ inline constexpr std::int64_t most_sampling_bytes = std::int64_t{1} << 28;
 [[nodiscard]] constexpr std::size_t counted_per_node(std::size_t n_classes) {
   return n_classes <= 32 ? 0 : n_classes * sizeof(std::int64_t);
 }
+// The work that a run leaves for its end, where trees are merged, numbered, weighed and returned.
+[[nodiscard]] constexpr std::int64_t owed_for_nodes(std::size_t n_nodes, std::size_t n_classes) {
+  return static_cast<std::int64_t>(n_nodes * (40 + 10 * n_classes));
+}
+inline constexpr std::int64_t owed_for_tree = 400;
+inline constexpr std::int64_t owed_for_sample = 20;
+inline constexpr std::int64_t owed_for_iteration = 10;  // its cost
+inline constexpr std::int64_t owed_for_particle = 200;  // and to make it
 
 class Sampling {
  public:

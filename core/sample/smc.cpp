@@ -62,6 +62,8 @@ SmcSamples sample_smc(const Dataset& data, const Prior& prior, const SmcOptions&
   std::vector<IslandSamples> islands(n_islands);
   share_out(sampling, n_islands, [&](std::size_t i, Watch& at) {
     if (sampling.full()) return false;
+    sampling.control().owe(owed_for_particle * options.n_particles);
+    if (at.check()) return false;
     Island island(data, posterior, options, i);
     island.run(sampling, at);
     islands[i] = island.samples(sampling);
@@ -74,6 +76,9 @@ SmcSamples sample_smc(const Dataset& data, const Prior& prior, const SmcOptions&
 
   SmcSamples out;
   Cost best = Cost::infinity();
+  std::size_t n_nodes = 0;
+  for (const IslandSamples& island : islands) n_nodes += island.forest.n_nodes();
+  if (n_islands > 1) out.forest.reserve(n_nodes, data.class_totals().size());
   for (IslandSamples& island : islands) {
     const std::vector<std::int32_t> number = out.forest.add(std::move(island.forest));
     island.forest = {};

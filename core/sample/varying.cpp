@@ -63,7 +63,6 @@ std::int64_t find_varying(const Dataset& data, const RowSet& rows, const ColumnS
     });
   }
   const bool seen_all = i == rows.n_stored();
-  std::int64_t n = 0;
   for (std::size_t w = 0; w < among.size(); ++w) {
     varying[w] &= among[w];
     if (!seen_all) {
@@ -77,22 +76,35 @@ std::int64_t find_varying(const Dataset& data, const RowSet& rows, const ColumnS
       });
       if (stopped) return -1;
     }
-    n += popcount(varying[w]);
   }
-  return n;
+  return weight_of(data, varying);
 }
 
-std::int32_t column_at(const ColumnSet& columns, std::size_t rank) {
+std::int64_t weight_of(const Dataset& data, const ColumnSet& columns) {
+  std::int64_t sum = 0;
   for (std::size_t w = 0; w < columns.size(); ++w) {
-    const auto here = static_cast<std::size_t>(popcount(columns[w]));
-    if (rank >= here) {
-      rank -= here;
+    if (!data.weighted())
+      sum += popcount(columns[w]);
+    else
+      for_each_slot(columns[w], w * word_bits, [&](std::size_t c) { sum += data.test_weight(c); });
+  }
+  return sum;
+}
+
+std::int32_t column_at(const Dataset& data, const ColumnSet& columns, std::size_t at) {
+  for (std::size_t w = 0; w < columns.size(); ++w) {
+    Word word = columns[w];
+    const auto here = static_cast<std::size_t>(popcount(word));
+    if (!data.weighted() && at >= here) {
+      at -= here;
       continue;
     }
-    Word word = columns[w];
-    for (; rank > 0; --rank) word &= word - 1;
-    return static_cast<std::int32_t>(w * word_bits +
-                                     static_cast<std::size_t>(std::countr_zero(word)));
+    for (; word != 0; word &= word - 1) {
+      const std::size_t c = w * word_bits + static_cast<std::size_t>(std::countr_zero(word));
+      const auto weight = static_cast<std::size_t>(data.test_weight(c));
+      if (at < weight) return static_cast<std::int32_t>(c);
+      at -= weight;
+    }
   }
   assert(false);
   return -1;

@@ -8,6 +8,8 @@ namespace maptree {
 Expander::Expander(const Dataset& data, const Posterior& posterior, const Bounds& bounds,
                    const Options& options)
     : posterior_(posterior),
+      test_costs_(posterior.test_costs()),
+      weighted_(data.weighted()),
       root_bounds_(&bounds),
       bounds_(&bounds),
       options_(options),
@@ -16,6 +18,7 @@ Expander::Expander(const Dataset& data, const Posterior& posterior, const Bounds
       view_(data, bounds, options) {
   children_.reserve(data.n_columns());
   order_.reserve(data.n_columns());
+  if (weighted_) test_cost_.reserve(NodeView::stride_of(data.n_columns()));
   mixed_.reserve(static_cast<std::size_t>(data.n_classes()));
   pure_.reserve(static_cast<std::size_t>(data.n_classes()));
   for (int k = 0; k < data.n_classes(); ++k) {
@@ -54,7 +57,7 @@ bool Expander::expand(const Bounds& bounds, const RowSet& rows, std::size_t dept
   find_tables();
   out.leaf = likelihood(view_.total().classes, view_.total().weight) +
              (out.varying > 0 ? posterior_.stop(depth) : Cost(0));
-  out.base = posterior_.split(depth) + posterior_.log_columns(out.varying);
+  out.base = posterior_.split(depth) + posterior_.log_weight(out.varying);
   if (out.varying == 0 || !bounds.may_split(depth)) return true;
 
   if (!bound_children(depth, watch, out)) return false;
@@ -83,12 +86,12 @@ bool Expander::bound_children(std::size_t depth, Watch& watch, const Expansion& 
     Child& child = children_[c];
     if (watch.stop(work)) return false;
     child.valid = true;
-    child.bound = out.base;
+    child.bound = out.base + test_costs_[view_.columns()[c].dataset];
     for (int side = 0; side < 2; ++side) {
       view_.count_side(c, side, counts_);
       child.valid = child.valid && counts_.weight >= options_.min_samples_leaf;
       child.bracket[side] =
-          bounds_->bracket(counts_, depth + 1, view_.varying_on(counts_.distinct));
+          bounds_->bracket(counts_, depth + 1, view_.test_cost_on(counts_.distinct));
       child.likelihood[side] =
           child.bracket[side].upper - (counts_.distinct > 1 ? posterior_.stop(depth + 1) : Cost(0));
       child.bound += child.bracket[side].lower;
@@ -125,9 +128,16 @@ bool Expander::scan_pairs(std::size_t depth, Cost upper, Watch& watch, Expansion
   floor.resize(static_cast<std::size_t>(view_.total().distinct) + 1);
   if (watch.poll(static_cast<std::int64_t>(4 * floor.size()))) return false;
   for (std::int32_t rows = 0; rows <= view_.total().distinct; ++rows)
-    floor[static_cast<std::size_t>(rows)] = bounds_->floor(depth + 2, rows, view_.varying_on(rows));
+    floor[static_cast<std::size_t>(rows)] =
+        bounds_->floor(depth + 2, rows, view_.test_cost_on(rows));
   scan.floor = floor.data();
   scan.floor_cap = view_.total().distinct;
+  if (weighted_) {
+    test_cost_.assign(scan.stride, 0);
+    for (std::size_t p = 0; p < order_.size(); ++p)
+      test_cost_[p] = test_costs_[view_.columns()[order_[p]].dataset].units();
+    scan.test_cost = test_cost_.data();
+  }
   scan.stop_lower = below.stop_lower.units();
   scan.stop_upper = below.stop_upper.units();
   // Where leaves are all that may follow, and cost the same in both bounds, one is enough.
@@ -152,9 +162,9 @@ bool Expander::scan_pairs(std::size_t depth, Cost upper, Watch& watch, Expansion
       return false;
   }
 
-  Cost best_total = Cost::infinity();
+  Cost best_cost = Cost::infinity();
   std::size_t best_at = 0;
-  Cost best_below[2];  // what the children's own best split leaves to its leaves
+  Cost best_below[2];  // what the children's own best split pays for its test and its leaves
   for (std::size_t p = 0; p < n_open; ++p) {
     if (watch.poll(50)) return false;
     const Child& child = children_[order_[p]];
@@ -170,7 +180,7 @@ bool Expander::scan_pairs(std::size_t depth, Cost upper, Watch& watch, Expansion
       upper_of[side] = leaf;
       below_of[side] = Cost::infinity();
       if (varying > 0 && children_may_split) {
-        const Cost base = posterior_.split(depth + 1) + posterior_.log_columns(varying);
+        const Cost base = posterior_.split(depth + 1) + posterior_.log_weight(varying);
         lower = std::min(lower, base + Cost(scan.lower[side][p]));
         // Without row folding a grandchild may cost less than `upper` says, and a bound that no
         // tree has exactly is of no use: the tree is what is reported.
@@ -183,8 +193,9 @@ bool Expander::scan_pairs(std::size_t depth, Cost upper, Watch& watch, Expansion
       split.upper[column.flipped ? 1 - side : side] = upper_of[side];
     }
     out.splits.push_back(split);
-    if (upper_of[0] + upper_of[1] < best_total) {
-      best_total = upper_of[0] + upper_of[1];
+    const Cost cost = out.base + test_costs_[column.dataset] + upper_of[0] + upper_of[1];
+    if (cost < best_cost) {
+      best_cost = cost;
       best_at = p;
       for (int side = 0; side < 2; ++side) {
         best_below[side] = below_of[side];
@@ -193,9 +204,10 @@ bool Expander::scan_pairs(std::size_t depth, Cost upper, Watch& watch, Expansion
     }
   }
 
-  if (out.base + best_total >= out.leaf) return true;
+  if (best_cost >= out.leaf) return true;
   const NodeView::Column& column = view_.columns()[order_[best_at]];
   out.best = column.dataset;
+  out.best_cost = best_cost;
   for (int side = 0; side < 2; ++side) {
     const int to = column.flipped ? 1 - side : side;
     out.best_below[to] = no_column;
@@ -243,8 +255,10 @@ std::uint32_t Expander::split_below(const PairScan& scan, std::size_t p, int sid
       least = std::min(least, weight);
       cost[value] = likelihood(part, weight) + (rows > 1 ? posterior_.stop(depth + 2) : Cost(0));
     }
-    if (least < options_.min_samples_leaf || cost[0] + cost[1] != target) continue;
     const NodeView::Column& column = view_.columns()[order_[q]];
+    if (least < options_.min_samples_leaf ||
+        test_costs_[column.dataset] + cost[0] + cost[1] != target)
+      continue;
     if (column.dataset >= found) continue;
     found = column.dataset;
     for (int value = 0; value < 2; ++value) leaf[column.flipped ? 1 - value : value] = cost[value];

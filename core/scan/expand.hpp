@@ -1,7 +1,7 @@
 // Expander: an expansion, which is what one pass over a node's rows tells of all its splits.
 //
 // Pair expansion counts every pair of the node's columns once. That gives, without creating
-// a node: |V| of all children exactly; for all children a lower bound one level deeper than their
+// a node: W of all children exactly; for all children a lower bound one level deeper than their
 // own counts give; and the best tree of depth two. For that a grandchild's leaf cost must be exact,
 // and it is: the number of distinct rows tells whether it could be split. (Without row folding stop
 // is left out of its lower bound, and children get no better upper bound than their own leaf.)
@@ -54,6 +54,7 @@ class Expander {
   [[nodiscard]] std::size_t bytes() const {
     return (spans_ ? spans_->bytes() : 0) + view_.bytes() + children_.capacity() * sizeof(Child) +
            order_.capacity() * sizeof(std::uint32_t) +
+           test_cost_.capacity() * sizeof(std::int64_t) +
            (mixed_.capacity() + pure_.capacity()) * sizeof(mixed_[0]);
   }
   // What bytes() will be, known before the expander is made.
@@ -61,6 +62,7 @@ class Expander {
     return (data.ordered().n_columns() > 0 ? SpanExpander::bytes_for(data) : 0) +
            NodeView::bytes_for(data, options) +
            data.n_columns() * (sizeof(Child) + sizeof(std::uint32_t)) +
+           (data.weighted() ? NodeView::stride_of(data.n_columns()) * sizeof(std::int64_t) : 0) +
            2 * static_cast<std::size_t>(data.n_classes()) * sizeof(std::int64_t*);
   }
   // Scratch memory that others may use between expansions.
@@ -84,6 +86,8 @@ class Expander {
                                           Watch& watch);
 
   const Posterior& posterior_;
+  const TestCosts test_costs_;
+  const bool weighted_;
   const Bounds* root_bounds_;
   const Bounds* bounds_;  // of the expansion under way
   const Options& options_;
@@ -93,6 +97,7 @@ class Expander {
   std::vector<const std::int64_t*> mixed_, pure_;  // tables, by class of the view
   std::vector<Child> children_;
   std::vector<std::uint32_t> order_;
+  std::vector<std::int64_t> test_cost_;  // in that order, where weights are not all 1
   SetCounts counts_;
   std::optional<SpanExpander> spans_;  // where columns are ordered
 };

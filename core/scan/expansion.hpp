@@ -25,21 +25,23 @@ struct Tests {
 };
 
 // The bounds of the two children of a split, side 0 and 1 as in the dataset. Those of a span bound
-// all of its thresholds (docs/design/bounds.md, result M).
+// all of its thresholds (docs/design/bounds.md, result M). What the split itself pays is the node's
+// base and its test's cost (TestCosts; of a span, the least), and is not in these.
 struct SplitBounds : Tests {
   Cost lower[2];
   Cost upper[2];  // of a leaf or one more split; a hint where rows are not folded
 };
 
 struct Expansion {
-  std::int64_t varying = 0;  // |V|
+  std::int64_t varying = 0;  // W, the weight of the tests that vary
   Cost leaf;
-  Cost base;  // split(d) + log |V|, what every split pays
+  Cost base;  // split(d) + log W, what every split pays; beside it, its test's cost
   std::vector<SplitBounds> splits;
   // Of the spans that were given, those that `splits` take the place of.
   std::vector<std::uint32_t> parted;
-  // The cheapest split by upper bounds, where these are known (pair expansion).
+  // The cheapest split by upper bounds, where these are known (pair expansion), and its cost.
   std::uint32_t best = no_column;
+  Cost best_cost;
   Cost best_upper[2];
   std::uint32_t best_below[2] = {no_column, no_column};  // a child's own split; none: a leaf
   Cost best_leaf[2][2];                                  // of the two leaves below that

@@ -13,8 +13,6 @@ namespace {
 
 constexpr std::size_t half_bits = 32;
 
-[[nodiscard]] std::size_t whole_lanes(std::size_t n) { return (n + lanes - 1) / lanes * lanes; }
-
 // Up to this many classes all are counted at every node; beyond, those that its rows have.
 constexpr int few_classes = 32;
 
@@ -75,6 +73,7 @@ NodeView::NodeView(const Dataset& data, const Bounds& bounds, const Options& opt
       fold_columns_(options.fold_columns),
       all_classes_(data.n_classes() <= few_classes),
       grouped_(has_groups(data, options)),
+      weighted_(data.weighted()),
       n_at_once_(all_classes_ ? rows_at_once : 1),
       raw_stride_(data.halves_per_row() * half_bits) {
   static_assert(half_bits % lanes == 0);
@@ -92,6 +91,10 @@ NodeView::NodeView(const Dataset& data, const Bounds& bounds, const Options& opt
   raw_one_.reserve(n_classes, raw_stride_, grouped_);
   columns_.reserve(data.n_columns());
   varying_on_.reserve(data.n_distinct_rows() + 1);
+  if (weighted_) {
+    heaviest_on_.reserve(data.n_distinct_rows() + 1);
+    test_cost_on_.reserve(data.n_distinct_rows() + 1);
+  }
   if (!all_classes_) {
     numbers_.reserve(n_classes);
     place_.resize(n_classes, -1);
@@ -99,7 +102,7 @@ NodeView::NodeView(const Dataset& data, const Bounds& bounds, const Options& opt
   }
   if (!options.pair_expansion) return;
   part_floor_.reserve(data.n_distinct_rows() + 1);
-  const std::size_t stride = whole_lanes(data.n_columns());
+  const std::size_t stride = stride_of(data.n_columns());
   words_.reserve(half_words * stride);
   multiplicity_.reserve(stride);
   one_.reserve(n_classes, stride, grouped_);
@@ -151,6 +154,31 @@ bool NodeView::find_varying_parts(Watch& watch) {
         column.multiplicity;
   }
   std::partial_sum(varying_on_.begin(), varying_on_.end(), varying_on_.begin());
+  return !weighted_ || find_test_costs(watch);
+}
+
+bool NodeView::find_test_costs(Watch& watch) {
+  constexpr std::int64_t work = 60;  // four logarithms
+  const std::size_t n = varying_on_.size();
+  if (watch.poll(static_cast<std::int64_t>(4 * n + work * std::min(n, columns_.size()))))
+    return false;
+  heaviest_on_.assign(n, 0);
+  std::int32_t heaviest = 0;
+  for (const Column& column : columns_) {
+    const std::int32_t one = ones_[column.dataset], weight = data_.test_weight(column.dataset);
+    std::int32_t& at =
+        heaviest_on_[static_cast<std::size_t>(std::max(one, total_.distinct - one)) + 1];
+    at = std::max(at, weight);
+    heaviest = std::max(heaviest, weight);
+  }
+  test_cost_on_.assign(n, Cost(0));
+  for (std::size_t rows = 1; rows < n; ++rows) {
+    heaviest_on_[rows] = std::max(heaviest_on_[rows], heaviest_on_[rows - 1]);
+    test_cost_on_[rows] =
+        varying_on_[rows] == varying_on_[rows - 1]
+            ? test_cost_on_[rows - 1]
+            : bounds_.least_test_cost(varying_on_[rows], heaviest_on_[rows], heaviest);
+  }
   return true;
 }
 
@@ -280,6 +308,9 @@ bool NodeView::find_columns(Watch& watch) {
     }
     std::fill(table_.begin(), table_.end(), no_slot);
   }
+  const auto flipped = [this](std::uint32_t c) {
+    return ((first_row_[c / 8] >> (c % 8)) & 1) != 0;
+  };
   const std::size_t mask = table_.size() - 1;
   // To compare two columns may take a step a half word.
   const auto work =
@@ -298,12 +329,15 @@ bool NodeView::find_columns(Watch& watch) {
                                        !same_words(columns_[table_[at]].dataset, c)))
         at = (at + 1) & mask;
       if (table_[at] != no_slot) {
-        columns_[table_[at]].multiplicity += copies;
+        Column& same = columns_[table_[at]];
+        same.multiplicity += copies;
+        if (weighted_ && data_.test_weight(c) > data_.test_weight(same.dataset))
+          same = {c, same.multiplicity, flipped(c)};
         continue;
       }
       table_[at] = static_cast<std::uint32_t>(columns_.size());
     }
-    columns_.push_back({c, copies, ((first_row_[c / 8] >> (c % 8)) & 1) != 0});
+    columns_.push_back({c, copies, flipped(c)});
   }
   return true;
 }
@@ -331,7 +365,7 @@ void NodeView::count_side(std::size_t c, int side, SetCounts& out) const {
 
 PairScan* NodeView::arrange(std::span<const std::uint32_t> order, Watch& watch) {
   const std::size_t n_classes = total_.classes.size();
-  const std::size_t stride = whole_lanes(order.size());
+  const std::size_t stride = stride_of(order.size());
   if (!one_.reset(n_classes, stride, grouped_, watch) ||
       !both_.reset(n_classes, n_at_once_ * stride, grouped_, watch))
     return nullptr;
@@ -384,7 +418,7 @@ PairScan* NodeView::arrange(std::span<const std::uint32_t> order, Watch& watch) 
 
 std::size_t NodeView::bytes_for(const Dataset& data, const Options& options) {
   const std::size_t raw_stride = data.halves_per_row() * half_bits;
-  const std::size_t stride = options.pair_expansion ? whole_lanes(data.n_columns()) : 0;
+  const std::size_t stride = options.pair_expansion ? stride_of(data.n_columns()) : 0;
   const std::size_t half_words = half_words_of(data, options.compact);
   const bool few = data.n_classes() <= few_classes;
   const auto n_classes = static_cast<std::size_t>(data.n_classes());
@@ -397,14 +431,15 @@ std::size_t NodeView::bytes_for(const Dataset& data, const Options& options) {
   return 4 * half_words * (half_bits + raw_stride + stride) + counts + patterns +
          4 * (2 * raw_stride + std::bit_ceil(2 * raw_stride)) + sizeof(Column) * data.n_columns() +
          (2 * (8 + 8 + 4) + 4) * stride +
-         (options.pair_expansion ? 12 : 4) * (data.n_distinct_rows() + 1);
+         ((options.pair_expansion ? 12 : 4) + (data.weighted() ? 12 : 0)) *
+             (data.n_distinct_rows() + 1);
 }
 
 std::size_t NodeView::bytes() const {
   const auto of = [](const auto& v) { return v.capacity() * sizeof(v[0]); };
   std::size_t total = of(slots_) + of(raw_) + of(words_) + of(hash_) + of(table_) + of(columns_) +
-                      of(varying_on_) + of(part_floor_) + of(ones_) + of(runs_) + of(numbers_) +
-                      of(place_) + of(patterns_);
+                      of(varying_on_) + of(heaviest_on_) + of(test_cost_on_) + of(part_floor_) +
+                      of(ones_) + of(runs_) + of(numbers_) + of(place_) + of(patterns_);
   for (const Buffers* b : {&raw_one_, &one_, &both_})
     total += of(b->classes) + of(b->distinct) + of(b->rest) + of(b->groups);
   return total + 2 * (of(lower_[0]) + of(upper_[0]) + of(varying_of_[0])) + of(multiplicity_);

@@ -43,8 +43,8 @@ class NodeView {
   NodeView(const Dataset& data, const Bounds& bounds, const Options& options);
 
   struct Column {
-    std::uint32_t dataset = 0;      // the column of the dataset
-    std::int32_t multiplicity = 0;  // of the caller's columns that part these rows alike
+    std::uint32_t dataset = 0;      // the column of the dataset, the heaviest of its equals
+    std::int32_t multiplicity = 0;  // of the caller's columns that part these rows alike, in weight
     bool flipped = false;           // value 1 here is value 0 there
   };
 
@@ -52,12 +52,14 @@ class NodeView {
   // void.
   bool load(const RowSet& rows, Watch& watch);
   [[nodiscard]] const std::vector<Column>& columns() const { return columns_; }
+  // W: the weight of all columns that vary.
   [[nodiscard]] std::int64_t varying() const { return varying_; }
   // Of the classes that the rows have, where there are many; else of all, as it takes less time.
   [[nodiscard]] const SetCounts& total() const { return total_; }
-  // B5: the least number of columns that vary on any part with a given number of distinct rows.
-  [[nodiscard]] std::int32_t varying_on(std::int32_t rows) const {
-    return varying_on_[static_cast<std::size_t>(rows)];
+  // B5: the least that a split of any part with a given number of distinct rows pays for its test.
+  [[nodiscard]] Cost test_cost_on(std::int32_t rows) const {
+    const auto at = static_cast<std::size_t>(rows);
+    return weighted_ ? test_cost_on_[at] : bounds_.least_test_cost(varying_on_[at]);
   }
   // For the floors that go with it.
   [[nodiscard]] std::vector<std::int64_t>& part_floor() { return part_floor_; }
@@ -80,6 +82,10 @@ class NodeView {
   [[nodiscard]] std::size_t bytes() const;
   // What bytes() will be, known before the view is made.
   [[nodiscard]] static std::size_t bytes_for(const Dataset& data, const Options& options);
+  // Columns of a scan, filled up to whole lanes.
+  [[nodiscard]] static std::size_t stride_of(std::size_t n_columns) {
+    return (n_columns + lanes - 1) / lanes * lanes;
+  }
 
  private:
   struct Buffers {  // PairCounts with their memory
@@ -101,6 +107,7 @@ class NodeView {
   bool count_columns(Watch& watch);
   bool find_columns(Watch& watch);
   bool find_varying_parts(Watch& watch);
+  bool find_test_costs(Watch& watch);
   [[nodiscard]] bool same_words(std::size_t a, std::size_t b) const;
 
   const Dataset& data_;
@@ -110,6 +117,7 @@ class NodeView {
   bool fold_columns_;
   bool all_classes_;  // are numbered as they are; else those that the rows have
   bool grouped_;      // some node may have impure groups
+  bool weighted_;     // Dataset::weighted
   std::size_t n_at_once_;
 
   std::vector<std::uint32_t> slots_;  // rows by half word; no_slot where there is none
@@ -128,7 +136,10 @@ class NodeView {
   std::vector<Column> columns_;
   std::int64_t varying_ = 0;
   SetCounts total_;
-  std::vector<std::int32_t> varying_on_;  // by distinct rows
+  // By distinct rows of a part: what columns weigh that are known to vary, the heaviest of them,
+  // and the least cost of a test; the last two where weights are not all 1.
+  std::vector<std::int32_t> varying_on_, heaviest_on_;
+  std::vector<Cost> test_cost_on_;
   std::vector<std::int64_t> part_floor_;
 
   std::vector<std::uint32_t> words_;  // the arranged columns

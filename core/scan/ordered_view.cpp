@@ -50,6 +50,7 @@ OrderedView::OrderedView(const Dataset& data, const Bounds& bounds) : data_(data
   places_.reserve(n_rows);
   order_.reserve(n_ordered * n_rows);
   cut_at_.reserve(n_ordered * n_rows);
+  if (data.ordered().weighted()) codes_.reserve(n_ordered * n_rows);
   keys_.reserve(n_rows);
   sorted_.reserve(n_rows);
   bits_.reserve(data.n_columns() * data.n_words());
@@ -62,6 +63,7 @@ bool OrderedView::load(const RowSet& rows, Watch& watch) {
   ordered_.clear();
   order_.clear();
   cut_at_.clear();
+  codes_.clear();
   varying_ = 0;
   for (std::uint32_t c = 0; c < data_.ordered().n_columns(); ++c)
     if (!sort_column(c, watch)) return false;
@@ -157,12 +159,16 @@ bool OrderedView::sort_column(std::uint32_t column, Watch& watch) {
   out.column = column;
   out.first = order_.size();
   out.first_cut = cut_at_.size();
-  std::uint64_t before = 0;
+  const bool weighted = data_.ordered().weighted();
+  const std::uint32_t start = data_.ordered().first(column) + least;
+  std::uint32_t before = 0;
   for (std::uint32_t i = 0; i < n_rows_; ++i) {
-    const std::uint64_t rank = sorted[i] >> 32;
+    const auto rank = static_cast<std::uint32_t>(sorted[i] >> 32);
     const auto place = static_cast<std::uint32_t>(sorted[i]);
     const bool cut = i > 0 && rank != before;
     if (cut) cut_at_.push_back(i);
+    if (weighted)
+      codes_.push_back(cut ? data_.ordered().least_code(start + before, start + rank) : no_code);
     order_.push_back(place | (cut ? cut_mark : 0));
     before = rank;
   }
@@ -215,7 +221,9 @@ std::size_t OrderedView::bytes_for(const Dataset& data) {
   for (const Segment& segment : data.segments()) n_parts += segment.pattern.size();
   return n_places * (sizeof(Row) + sizeof(std::uint32_t)) +
          n_rows * (sizeof(std::uint32_t) + 2 * sizeof(std::uint64_t)) +
-         2 * n_ordered * n_rows * sizeof(std::uint32_t) +
+         n_ordered * n_rows *
+             (2 * sizeof(std::uint32_t) +
+              (data.ordered().weighted() ? sizeof(OrderedColumns::Code) : 0)) +
          data.n_columns() * (data.n_words() * sizeof(Word) + sizeof(Binary)) +
          n_ordered * sizeof(Ordered) + data.segments().size() * sizeof(Run) +
          n_parts * sizeof(ClassWeight) +
@@ -229,6 +237,7 @@ std::size_t OrderedView::bytes() const {
          (numbers_.capacity() + place_.capacity()) * sizeof(std::int32_t) +
          patterns_.capacity() * sizeof(ClassWeight) + ordered_.capacity() * sizeof(Ordered) +
          binary_.capacity() * sizeof(Binary) + bits_.capacity() * sizeof(Word) +
+         codes_.capacity() * sizeof(OrderedColumns::Code) +
          (keys_.capacity() + sorted_.capacity()) * sizeof(std::uint64_t);
 }
 

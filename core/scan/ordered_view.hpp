@@ -63,6 +63,12 @@ class OrderedView {
   [[nodiscard]] const std::vector<Binary>& binary() const { return binary_; }
   // Places by rank; those with cut_mark are the first of another rank than the one before.
   [[nodiscard]] const std::uint32_t* order(const Ordered& of) const { return &order_[of.first]; }
+  // By place in the order: the code of the heaviest threshold of the cut before it, no_code where
+  // there is none. Only where thresholds are weighted.
+  static constexpr OrderedColumns::Code no_code = UINT16_MAX;
+  [[nodiscard]] const OrderedColumns::Code* codes(const Ordered& of) const {
+    return &codes_[of.first];
+  }
   [[nodiscard]] const Word* bits(const Binary& of) const { return &bits_[of.first]; }
   // Where in the order the rows above cut c begin.
   [[nodiscard]] std::uint32_t cut_at(const Ordered& of, std::uint32_t c) const {
@@ -107,6 +113,7 @@ class OrderedView {
   std::vector<Binary> binary_;
   std::vector<std::uint32_t> order_;
   std::vector<std::uint32_t> cut_at_;
+  std::vector<OrderedColumns::Code> codes_;
   std::vector<Word> bits_;
   std::vector<std::uint64_t> keys_, sorted_;  // rank and place, while they are sorted
 };

@@ -53,6 +53,7 @@ struct PairScan {
   PairCounts total;  // of the node, with stride 1
   PairCounts both;   // scratch for rows_at_once columns i, zero at first: rows where i and j are 1
   const std::int32_t* multiplicity = nullptr;
+  const std::int64_t* test_cost = nullptr;  // of a split on a column; null: all are 0
 
   // Tables (posterior.hpp, bounds.hpp) for the depth of the grandchildren.
   const std::int64_t* rising = nullptr;
@@ -66,7 +67,7 @@ struct PairScan {
   std::int32_t min_leaf = 1;
 
   // Results for child (j, s), to be started at infinity and zero: the least sum over its splits of
-  // the two grandchildren's lower bounds and leaf costs, and its |V|.
+  // the two grandchildren's lower bounds and leaf costs and the test's cost, and its W.
   std::int64_t* lower[2] = {};
   std::int64_t* upper[2] = {};
   std::int32_t* varying[2] = {};

@@ -12,6 +12,10 @@ constexpr std::uint32_t block_rows = 8;
 constexpr unsigned counter_bits = 16;
 constexpr std::uint64_t counter_mask = (1u << counter_bits) - 1;
 
+[[nodiscard]] std::size_t n_blocks(std::size_t n_rows) {
+  return (n_rows + block_rows - 1) / block_rows;
+}
+
 }  // namespace
 
 PartScan::PartScan(const Dataset& data, const Posterior& posterior, const Options& options)
@@ -24,6 +28,8 @@ PartScan::PartScan(const Dataset& data, const Posterior& posterior, const Option
   if (data.n_classes() == 2 && data.n_distinct_rows() <= counter_mask) {
     ones_.reserve(data.n_words() * word_bits);
     sums_.reserve(data.n_distinct_rows() / block_rows + 2);
+    if (data.ordered().weighted())
+      block_codes_.reserve(data.ordered().n_columns() * n_blocks(data.n_distinct_rows()));
   }
   for (Part& part : parts_)
     for (std::vector<std::int32_t>* counts : {&part.classes, &part.rest, &part.low, &part.low_rest})
@@ -36,7 +42,9 @@ std::size_t PartScan::bytes_for(const Dataset& data) {
          data.n_words() * sizeof(Word) + (data.n_distinct_rows() + 1) * sizeof(std::int64_t) +
          (data.n_classes() == 2 && data.n_distinct_rows() <= counter_mask
               ? (data.n_words() * word_bits + data.n_distinct_rows() / block_rows + 2) *
-                    sizeof(std::uint64_t)
+                        sizeof(std::uint64_t) +
+                    (data.ordered().weighted() ? data.ordered().n_columns() : 0) *
+                        n_blocks(data.n_distinct_rows()) * sizeof(OrderedColumns::Code)
               : 0);
 }
 
@@ -51,8 +59,8 @@ void PartScan::start(const OrderedView& view, const Bounds& bounds, std::size_t 
   stop_upper_ = below.stop_upper.units();
   floor_.resize(view.n_rows() + 1);
   for (std::uint32_t rows = 0; rows < floor_.size(); ++rows)
-    floor_[rows] = bounds.floor(depth + 1, static_cast<std::int32_t>(rows),
-                                static_cast<std::int32_t>(data_.least_varying(rows)));
+    floor_[rows] =
+        bounds.floor(depth + 1, static_cast<std::int32_t>(rows), bounds.spanned_cost(rows));
   rising_ = posterior_.rising_table();
   mixed_.clear();
   pure_.clear();
@@ -66,6 +74,21 @@ void PartScan::start(const OrderedView& view, const Bounds& bounds, std::size_t 
                std::ranges::all_of(view.runs(), [](const OrderedView::Run& run) {
                  return run.n_classes == 1 && run.pattern->weight == 1;
                });
+  of_codes_ = data_.ordered().weighted() ? posterior_.test_costs().of_codes() : nullptr;
+  if (in_blocks_ && of_codes_ != nullptr) find_block_codes();
+}
+
+void PartScan::find_block_codes() {
+  block_codes_.clear();
+  for (const OrderedView::Ordered& of : view_->ordered()) {
+    const OrderedColumns::Code* const codes = view_->codes(of);
+    for (std::uint32_t i = 0; i < view_->n_rows(); i += block_rows) {
+      OrderedColumns::Code least = codes[i];
+      const std::uint32_t end = std::min(view_->n_rows(), i + block_rows);
+      for (std::uint32_t j = i + 1; j < end; ++j) least = std::min(least, codes[j]);
+      block_codes_.push_back(least);
+    }
+  }
 }
 
 void PartScan::count(std::span<const std::uint8_t> side) {
@@ -149,8 +172,8 @@ void PartScan::add(Part& part, const PartScan& tables, std::int32_t k, std::int3
 }
 
 template <bool LeavesOnly, bool Grouped>
-void PartScan::evaluate(Part& part, std::uint32_t column, std::uint32_t from,
-                        std::uint32_t to) const {
+void PartScan::evaluate(Part& part, std::uint32_t column, std::uint32_t from, std::uint32_t to,
+                        std::int64_t test) const {
   const std::int32_t n[2] = {part.weight - part.low_weight, part.low_weight};
   const std::int32_t rows[2] = {part.distinct - part.low_distinct, part.low_distinct};
   const std::int64_t min_leaf = options_.min_samples_leaf;
@@ -169,11 +192,11 @@ void PartScan::evaluate(Part& part, std::uint32_t column, std::uint32_t from,
     }
   }
   Best& best = part.best;
-  best.loose = std::min(best.loose, loose[0] + loose[1]);
+  best.loose = std::min(best.loose, loose[0] + loose[1] + test);
   if (n[0] < min_leaf || n[1] < min_leaf) return;
-  best.lower = std::min(best.lower, low[0] + low[1]);
-  if (leaf[0] + leaf[1] < best.upper) {
-    best.upper = leaf[0] + leaf[1];
+  best.lower = std::min(best.lower, low[0] + low[1] + test);
+  if (leaf[0] + leaf[1] + test < best.upper) {
+    best.upper = leaf[0] + leaf[1] + test;
     best.column = column;
     best.from = from;
     best.to = to;
@@ -189,17 +212,23 @@ void PartScan::scan_ordered(std::uint32_t column, std::span<const std::uint8_t> 
   const std::uint32_t* const order = view.order(of);
   for (Part& part : parts_) reset(part);
   std::uint32_t first[2] = {no_test, no_test}, last[2] = {no_test, no_test};
-  bool cut[2] = {false, false};  // since the last row of the part
+  // Since the last row of the part: whether there is a cut, and the least code of these.
+  bool cut[2] = {false, false};
+  OrderedColumns::Code code[2] = {OrderedView::no_code, OrderedView::no_code};
+  const OrderedColumns::Code* const codes = of_codes_ == nullptr ? nullptr : view.codes(of);
   for (std::uint32_t i = 0; i < view.n_rows(); ++i) {
     const std::uint32_t place = order[i] & ~OrderedView::cut_mark;
     if ((order[i] & OrderedView::cut_mark) != 0) cut[0] = cut[1] = true;
+    if (codes != nullptr)
+      for (OrderedColumns::Code& least : code) least = std::min(least, codes[i]);
     const int s = side[place];
     Part& part = parts_[s];
     if (last[s] == no_test)
       first[s] = place;
     else if (cut[s])
-      evaluate<LeavesOnly, Grouped>(part, column, last[s], place);
+      evaluate<LeavesOnly, Grouped>(part, column, last[s], place, test_cost(code[s]));
     cut[s] = false;
+    code[s] = OrderedView::no_code;
     last[s] = place;
     ++part.low_distinct;
     const OrderedView::Row& row = view.row(place);
@@ -227,13 +256,20 @@ void PartScan::scan_block(Part& part, std::uint32_t column, std::span<const std:
                           int s, std::uint32_t first, std::uint32_t last, std::uint64_t counts) {
   const OrderedView& view = *view_;
   const std::uint32_t* const order = view.order(view.ordered()[column]);
-  // The last row of the part before the block, and whether there is a cut behind it.
+  const OrderedColumns::Code* const codes =
+      of_codes_ == nullptr ? nullptr : view.codes(view.ordered()[column]);
+  // The last row of the part before the block, whether there is a cut behind it, and its code.
   std::uint32_t before = first;
   bool cut = false;
+  OrderedColumns::Code code = OrderedView::no_code;
   const auto place_at = [&](std::uint32_t i) { return order[i] & ~OrderedView::cut_mark; };
   const auto has_cut = [&](std::uint32_t i) { return (order[i] & OrderedView::cut_mark) != 0; };
+  const auto pass = [&](std::uint32_t i) {
+    cut = cut || has_cut(i);
+    if (codes != nullptr) code = std::min(code, codes[i]);
+  };
   while (before > 0) {
-    cut = cut || (before < last && before != first && has_cut(before));
+    if (before < first) pass(before);
     --before;
     if (side[place_at(before)] == s) break;
   }
@@ -244,7 +280,7 @@ void PartScan::scan_block(Part& part, std::uint32_t column, std::span<const std:
   std::uint32_t last_place = any ? place_at(before) : 0;
   for (std::uint32_t i = first; i < last; ++i) {
     const std::uint32_t place = place_at(i);
-    cut = cut || has_cut(i);
+    pass(i);
     if (side[place] != s) continue;
     if (any && cut) {
       part.low_weight = part.low_distinct = of_class(0) + of_class(1);
@@ -257,10 +293,11 @@ void PartScan::scan_block(Part& part, std::uint32_t column, std::span<const std:
           if constexpr (!LeavesOnly) part.pure_of[which] += pure_[static_cast<std::size_t>(k)][c];
         }
       }
-      evaluate<LeavesOnly, false>(part, column, last_place, place);
+      evaluate<LeavesOnly, false>(part, column, last_place, place, test_cost(code));
     }
     any = true;
     cut = false;
+    code = OrderedView::no_code;
     last_place = place;
     counts += ones_[place];
   }
@@ -304,17 +341,28 @@ void PartScan::scan_blocks(std::uint32_t column, std::span<const std::uint8_t> s
     };
     std::uint64_t before = sums_[0];
     Costs low = costs(0, 0);
+    const OrderedColumns::Code* const codes =
+        of_codes_ == nullptr ? nullptr : &block_codes_[column * n_blocks(n_rows)];
+    // Of the blocks since the last that has rows of the part, and that one: the cuts behind its
+    // last row are among them.
+    OrderedColumns::Code since = OrderedView::no_code;
     for (std::size_t b = 0; b + 1 < sums_.size(); ++b) {
       const std::uint64_t after = sums_[b + 1];
+      const OrderedColumns::Code here = codes == nullptr ? since : codes[b];
+      const OrderedColumns::Code code = std::min(since, here);
       if (((before ^ after) >> shift & 0xffffffffu) == 0) {
         before = after;
+        since = code;
         continue;
       }
+      since = here;
       const auto c0 = static_cast<std::int32_t>((after >> shift) & counter_mask);
       const auto c1 = static_cast<std::int32_t>((after >> (shift + counter_bits)) & counter_mask);
       const Costs high = costs(part.classes[0] - c0, part.classes[1] - c1);
-      if (low.leaf + high.leaf < part.best.upper ||
-          (!LeavesOnly && low.low + high.low < part.best.lower))
+      const bool any = codes == nullptr || code != OrderedView::no_code;
+      const std::int64_t test = any ? test_cost(code) : 0;
+      if (any && (low.leaf + high.leaf + test < part.best.upper ||
+                  (!LeavesOnly && low.low + high.low + test < part.best.lower)))
         scan_block<LeavesOnly>(part, column, side, s, static_cast<std::uint32_t>(b) * block_rows,
                                std::min(n_rows, static_cast<std::uint32_t>(b + 1) * block_rows),
                                before);
@@ -360,7 +408,7 @@ void PartScan::scan_binary(std::uint32_t column) {
     if (part.low_distinct == 0 || part.low_distinct == part.distinct) continue;
     varying_[s] += of.weight;
     evaluate<LeavesOnly, Grouped>(part, column + static_cast<std::uint32_t>(view.ordered().size()),
-                                  0, 0);
+                                  0, 0, posterior_.test_costs()[of.column].units());
   }
 }
 
@@ -406,7 +454,7 @@ void PartScan::finish(Part& part, PartBounds& out) {
              (out.varying > 0 ? posterior_.stop(depth_) : Cost(0));
   out.lower = out.loose = out.upper = out.leaf;
   if (out.varying == 0 || !may_split_) return;
-  const Cost base = posterior_.split(depth_) + posterior_.log_columns(out.varying);
+  const Cost base = posterior_.split(depth_) + posterior_.log_weight(out.varying);
   const Best& best = part.best;
   out.loose = std::min(out.loose, base + Cost(best.loose));
   if (best.lower < never) out.lower = std::min(out.lower, base + Cost(best.lower));
@@ -431,6 +479,7 @@ std::size_t PartScan::bytes() const {
     numbers += part.classes.capacity() + part.rest.capacity() + part.low.capacity() +
                part.low_rest.capacity();
   return numbers * sizeof(std::int32_t) + mask_.capacity() * sizeof(Word) +
+         block_codes_.capacity() * sizeof(OrderedColumns::Code) +
          (floor_.capacity() + ones_.capacity() + sums_.capacity()) * sizeof(std::int64_t) +
          (mixed_.capacity() + pure_.capacity()) * sizeof(mixed_[0]);
 }

@@ -8,7 +8,7 @@
 // Rows that count one, of two classes, are counted by blocks of an order: both counts of both parts
 // in one number. The thresholds within a block are bounded at once, by the low side at its begin
 // and the high side at its end, as those of a span are, and looked at only if that may be the
-// least.
+// least. With weights the cheapest test of a block is charged.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct PartBounds {
   Cost lower;  // of every tree on the part
   Cost loose;  // the same without min_samples_leaf: does not fall with more rows
   Cost leaf;
-  Cost upper;                    // of the leaf, or of the best split and two leaves
+  Cost upper;                    // of the leaf, or of the best split, its test and two leaves
   std::uint32_t best = no_test;  // that split, whether it pays or not
   Cost leaves[2];                // of its sides
   std::int64_t weight = 0;
@@ -76,6 +76,11 @@ class PartScan {
   template <bool LeavesOnly>
   void scan_block(Part& part, std::uint32_t column, std::span<const std::uint8_t> side, int s,
                   std::uint32_t first, std::uint32_t last, std::uint64_t counts);
+  void find_block_codes();
+  // What a threshold costs, by code; nothing where all weights are 1.
+  [[nodiscard]] std::int64_t test_cost(OrderedColumns::Code code) const {
+    return of_codes_ == nullptr ? 0 : of_codes_[code].units();
+  }
   template <bool LeavesOnly, bool Grouped>
   void scan_binary(std::uint32_t column);
   template <bool LeavesOnly, bool Grouped>
@@ -85,7 +90,8 @@ class PartScan {
                   bool group);
   void reset(Part& part) const;
   template <bool LeavesOnly, bool Grouped>
-  void evaluate(Part& part, std::uint32_t column, std::uint32_t from, std::uint32_t to) const;
+  void evaluate(Part& part, std::uint32_t column, std::uint32_t from, std::uint32_t to,
+                std::int64_t test) const;
   void finish(Part& part, PartBounds& out);
 
   const Dataset& data_;
@@ -104,6 +110,9 @@ class PartScan {
   // and sums of these at the ends of blocks.
   bool in_blocks_ = false;
   std::vector<std::uint64_t> ones_, sums_;
+  const Cost* of_codes_ = nullptr;
+  // The least codes in blocks of an order, column after column.
+  std::vector<OrderedColumns::Code> block_codes_;
   Part parts_[2];
   std::int64_t varying_[2] = {};
 };

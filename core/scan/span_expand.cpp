@@ -41,7 +41,7 @@ bool SpanExpander::begin(const RowSet& rows, std::size_t depth, Watch& watch, Ex
     leaf -= posterior_.mixed_table(total.numbers[k])[total.classes[k]];
   out.varying = view_.varying();
   out.leaf = Cost(leaf) + (out.varying > 0 ? posterior_.stop(depth) : Cost(0));
-  out.base = posterior_.split(depth) + posterior_.log_columns(out.varying);
+  out.base = posterior_.split(depth) + posterior_.log_weight(out.varying);
   side_.assign(view_.n_places(), 0);
   return true;
 }
@@ -58,7 +58,7 @@ bool SpanExpander::expand(const Bounds& bounds, const RowSet& rows, std::size_t 
   if (spans.empty()) {
     if (!try_binary(watch, out)) return false;
     for (std::uint32_t c = 0; c < view_.ordered().size(); ++c)
-      push({{}, c, 0, view_.ordered()[c].n_cuts - 1, true, true, {}, {}, not_given});
+      push({{}, {}, c, 0, view_.ordered()[c].n_cuts - 1, true, true, {}, {}, not_given});
   } else {
     add_given(spans);
   }
@@ -68,7 +68,8 @@ bool SpanExpander::expand(const Bounds& bounds, const RowSet& rows, std::size_t 
     if (out.base + span.total >= limit()) break;
     std::pop_heap(heap_.begin(), heap_.end());
     heap_.pop_back();
-    if (may_raise(bounds, depth) && out.base + span.upper[0] + span.upper[1] >= limit()) {
+    if (may_raise(bounds, depth) &&
+        out.base + span.test + span.upper[0] + span.upper[1] >= limit()) {
       left_.push_back(span);
       continue;
     }
@@ -91,6 +92,7 @@ bool SpanExpander::look_at_leaves(const Bounds& bounds, std::size_t depth, Watch
   for (const std::uint32_t place : view_.places()) side_[place] = 1;
   if (!scan_.scan(side_, watch, parts)) return false;
   out.best = parts[1].below();
+  out.best_cost = parts[1].upper;
   for (int s = 0; s < 2; ++s) {
     out.best_upper[s] = parts[1].leaves[s];
     out.best_below[s] = no_column;
@@ -131,9 +133,11 @@ bool SpanExpander::may_raise(const Bounds& bounds, std::size_t depth) const {
 
 void SpanExpander::push(Span span) {
   if (span.begin() >= span.end()) return;
+  span.test = posterior_.test_costs().least(test_of(span, span.first), test_of(span, span.last));
   span.total = span.lower[0] + span.lower[1];
   if (span.first < span.last)
     span.total = options_.spans ? std::max(Cost(0), span.total - slack_ - slack_) : Cost(0);
+  span.total += span.test;
   heap_.push_back(span);
   std::push_heap(heap_.begin(), heap_.end());
 }
@@ -146,6 +150,7 @@ void SpanExpander::add_given(std::span<const SplitBounds> spans) {
     const auto at = std::ranges::find(view_.ordered(), column, &OrderedView::Ordered::column);
     const std::uint32_t start = data_.ordered().first(column);
     push({{},
+          {},
           static_cast<std::uint32_t>(at - view_.ordered().begin()),
           view_.cut_of(*at, first - start),
           view_.cut_of(*at, last - start),
@@ -208,6 +213,7 @@ bool SpanExpander::part(const Span& span, Watch& watch, Expansion& out) {
   }
   note(split, parts, out);
   push({{},
+        {},
         span.column,
         span.first,
         middle,
@@ -217,6 +223,7 @@ bool SpanExpander::part(const Span& span, Watch& watch, Expansion& out) {
         {parts[0].upper, span.upper[1]},
         span.given});
   push({{},
+        {},
         span.column,
         middle,
         span.last,
@@ -250,11 +257,12 @@ void SpanExpander::note(const SplitBounds& split, const PartBounds (&parts)[2], 
   for (const PartBounds& part : parts)
     if (part.weight < options_.min_samples_leaf) return;
   out.splits.push_back(split);
-  const Cost total = split.upper[0] + split.upper[1];
+  const Cost total = posterior_.test_costs()[split.column] + split.upper[0] + split.upper[1];
   if (total >= best_) return;
   best_ = total;
   if (out.base + total >= out.leaf) return;
   out.best = split.column;
+  out.best_cost = out.base + total;
   for (int s = 0; s < 2; ++s) {
     out.best_upper[s] = parts[s].upper;
     out.best_below[s] = parts[s].below();

@@ -42,6 +42,7 @@ class SpanExpander {
   // of them. An end that is not open is a split of its own by now.
   struct Span {
     Cost total;                 // the bound, without the node's base
+    Cost test;                  // of it, the least cost of a test
     std::uint32_t column;       // of the view
     std::uint32_t first, last;  // cuts
     bool first_open, last_open;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "improve/improve.hpp"
 #include "improve/incumbent.hpp"
@@ -219,6 +220,7 @@ class Search {
   }
 
   void record() {
+    owe();
     stats_.peak_bytes = std::max(stats_.peak_bytes, static_cast<std::int64_t>(bytes()));
     const Cost upper = improver_.cost();
     // Every better tree; of better bounds, enough to draw the curve.
@@ -256,6 +258,12 @@ class Search {
     return std::move(stats_);
   }
 
+  // Leaves time for finish(), which counts the classes of every node of the best tree.
+  void owe() {
+    const auto n_counts = static_cast<std::int64_t>(2 * improver_.n_leaves()) * data_.n_classes();
+    control_.owe(12 * n_counts - std::exchange(owed_, 12 * n_counts));
+  }
+
   static constexpr std::int64_t slice = 1'000'000;  // of work, at least, at a time
 
   const Dataset& data_;
@@ -272,6 +280,7 @@ class Search {
   Result stats_;
   Cost traced_lower_, traced_upper_;
   std::int64_t next_trace_ = 0;
+  std::int64_t owed_ = 0;  // work
 };
 
 // What a search holds when it begins, known in advance: with less memory it does not start.

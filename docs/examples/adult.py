@@ -99,7 +99,7 @@ def story(page: Page, rows: int | None = None, peers: Sequence[System] = PEERS) 
 
 def _by_rows(model: MAPTreeClassifier) -> list[str]:
     """Return the rules, those for the most rows first."""
-    return sorted(model.rules(), key=lambda rule: -int(rule.rpartition("n = ")[2]))
+    return sorted(model.rules(), key=lambda rule: -int(rule.rpartition("n = ")[2].replace(",", "")))
 
 
 if __name__ == "__main__":

@@ -101,7 +101,7 @@ def _table(choose: Choices) -> tuple[Any, int, int]:
 
 
 def _dataset(choose: Choices, fold_columns: bool | None = None) -> Any:
-    table, n_rows, _ = _table(choose)
+    table, n_rows, n_columns = _table(choose)
     n_classes = choose.one_of((2, 3, 1, 5, 256, 300, 0, -1, 70_000))
     labels = _array(
         choose,
@@ -112,13 +112,30 @@ def _dataset(choose: Choices, fold_columns: bool | None = None) -> Any:
     weights = None
     if choose.maybe():
         weights = _array(choose, (n_rows,), choose.one_of(("i8", "i8", "f8")), 200)
-        weights = weights * choose.one_of((1, 1, -1, 2**20, 2**40, 2**54))
+        # Tables of the posterior grow with the weights: 2**20 would take minutes with sanitizers.
+        weights = weights * choose.one_of((1, 1, -1, 2**8, 2**40, 2**54))
     limit = choose.one_of((-1, -1, -1, 0, 1000, 10**6, 2**62))
     seconds = choose.one_of((math.inf, math.inf, 0.0, -1.0, math.nan))
     if fold_columns is None:
         fold_columns = choose.maybe()
     fold_rows = choose.below(8) != 7
-    return _core.Dataset(table, labels, weights, n_classes, fold_rows, fold_columns, limit, seconds)
+    tests = None
+    if choose.below(4) == 3:
+        tests = _array(
+            choose, (n_columns + choose.below(8) // 7,), choose.one_of(("u4", "u4", "i8")), 200
+        )
+        tests = tests * np.array(choose.one_of((1, 1, 2**20, 2**24)), tests.dtype)
+    return _core.Dataset(
+        table,
+        labels,
+        weights,
+        n_classes,
+        fold_rows,
+        fold_columns,
+        limit,
+        seconds,
+        test_weights=tests,
+    )
 
 
 def _prior(choose: Choices, n_classes: int) -> Any:
@@ -240,7 +257,7 @@ def _limits_of_sampler(choose: Choices) -> Any:
 
 
 def _check_samples(samples: Any, dataset: Any) -> None:
-    assert samples.status in ("complete", "time_limit", "interrupted")
+    assert samples.status in ("complete", "time_limit", "memory_limit", "interrupted")
     n_trees = len(samples.log_posterior)
     assert len(samples.offsets) == n_trees + 1
     assert samples.sample.size == 0 or samples.sample.max() < n_trees

@@ -155,7 +155,7 @@ def mutate(content: bytes, seed: int) -> bytes | None:
         return None
     rng = random.Random(seed)
     for _ in range(rng.randint(1, 2)):
-        _change(list(_places(values)), rng)
+        _change(list(places(values)), rng)
     return json.dumps(values).encode()
 
 
@@ -184,9 +184,10 @@ def _change(places: list[tuple[Any, Any]], rng: random.Random) -> None:
         container[key] = rng.choice(_SCALARS)
 
 
-def _places(values: Any) -> Any:
+def places(values: Any) -> Any:
+    """Yield every place in nested values, as (container, key)."""
     keys = list(values) if isinstance(values, dict) else range(len(values))
     for key in keys:
         yield values, key
         if isinstance(values[key], (dict, list)):
-            yield from _places(values[key])
+            yield from places(values[key])

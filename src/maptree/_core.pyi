@@ -26,7 +26,10 @@ def pack(X: NDArray[Any]) -> PackedTable | None:
     """Pack a matrix that is 0/1 throughout; None if it is not."""
 
 class Dataset:
-    """Takes the table, which is empty afterwards; not ``complete`` if ``seconds`` were too few."""
+    """Takes the table, which is empty afterwards; not ``complete`` if ``seconds`` were too few.
+
+    ``test_weights``: prior odds of the columns, whole numbers of 1 or more that sum to less than
+    2^31 once their common divisor is taken out; None: all alike."""
 
     def __init__(
         self,
@@ -39,6 +42,7 @@ class Dataset:
         memory_limit: int = -1,
         seconds: float = ...,
         clock: Callable[[], float] | None = None,
+        test_weights: NDArray[np.uint32] | None = None,
     ) -> None: ...
     def use_keys(self, multipliers: NDArray[np.uint64]) -> None: ...
     @property
@@ -276,7 +280,7 @@ class McmcSamples(Samples):
 class SmcSamples(Samples):
     @property
     def log_weights(self) -> NDArray[np.float64]:
-        """(islands, particles); -inf where an island was not begun"""
+        """(islands that were begun, particles)"""
     @property
     def log_evidence(self) -> NDArray[np.float64]:
         """(islands,): log of the sum of an island's weights; NaN where it was not begun"""

@@ -128,7 +128,16 @@ def strike_everywhere(server, folder, arguments, output, replaces, tally, label)
             told = server.run(place, arguments, at=at, **case)
             where = f"{label}: {case} at {at} {what} {to}: {told}"
             check(place, told, plain, case, to, output, older, reference, where)
-            tally[f"faults of output: {label}"] += 1
+            tally[f"faults of output: {kind(case)}"] += 1
+
+
+def kind(case):
+    """A fault in a word or two."""
+    if "signal" in case:
+        return signal.Signals(case["signal"]).name
+    return (
+        errno.errorcode[case["error"]] + " halfway" * case["half"] + " once" * (1 - case["stays"])
+    )
 
 
 def check(place, told, plain, case, to, output, older, reference, where):

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import io
 import json
+import re
+import sys
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from command import QUICK, call, people, widest, write_text
-from maptree import load_model
+from maptree import load_model, log_posterior
 from maptree.cli.files import read_source
 from maptree.cli.header import Dialect
 from maptree.cli.target import known_labels, read_target
 from maptree.trees.scores import score
 from maptree.words.certificate import size_sentence
+from samples import classifier, noisy
 
 
 def test_fit_says_what_it_found(here, capsys):
@@ -46,6 +51,150 @@ def test_fit_says_what_it_found(here, capsys):
     assert kinds == ["identifier", "number", "category", "date", "boolean", "constant"]
     assert model.callback is None
     assert model.max_expansions == 30
+
+
+def test_nan_among_the_labels_of_a_parquet_file_is_missing(here, capsys):
+    labels = pa.array([1.0, 2.0, np.nan, 2.0] * 10)  # NaN, not null
+    pq.write_table(pa.table({"x": range(40), "y": labels}), "nan.parquet")
+    told = call(capsys, "fit", "nan.parquet", "-t", "y", *QUICK)
+    assert "Target y: 1 10, 2 20.\n10 rows without a target were left out." in told.out
+    assert load_model("nan.model.json").training_.rows == 30
+
+
+def test_a_large_tree_is_cut_on_a_terminal_only(here, capsys, monkeypatch):
+    monkeypatch.setattr("maptree.cli.fitting._MOST_LINES", 3)
+    a, b = np.arange(120) % 2, np.arange(120) // 2 % 2
+    write_text(pd.DataFrame({"a": a, "b": b, "y": a ^ b}), here / "xor.csv")
+    arguments = ("fit", "xor.csv", "-t", "y", *QUICK)
+    whole = call(capsys, *arguments).out
+    assert "Shown to depth" not in whole
+    with monkeypatch.context() as terminal:
+        terminal.setenv("NO_COLOR", "1")
+        terminal.setattr(sys.stdout, "isatty", lambda: True)
+        cut = call(capsys, *arguments).out
+    tree = re.search(r"\nThe tree\n(.*?)\n\d+ leaves, depth", cut, re.S)[1].splitlines()
+    below = [int(n) for n in re.findall(r": (\d+) leaves below, n = \d+", "\n".join(tree))]
+    assert (len(tree), below) == (2, [2, 2])
+    assert "Shown to depth 1. All of it: maptree show xor.model.json\n" in cut
+    assert load_model("xor.model.json").export_text() in whole
+    assert load_model("xor.model.json").export_text() in call(capsys, "show", "xor.model.json").out
+
+
+def test_fit_says_which_thresholds_were_thinned(here, capsys):
+    frame = pd.DataFrame({"few": [1.5, 2.5] * 100, "many": np.arange(200) % 97 / 8})
+    write_text(frame.assign(more=frame.many**2, y=np.arange(200) % 2), here / "t.csv")
+    told = call(capsys, "fit", "t.csv", "-t", "y", *QUICK)
+    line = "many, more: at most 16 thresholds each, by quantile, of up to 96"
+    assert f"\nNotes on columns\n  {line}\n" in told.out
+    document = json.loads(call(capsys, "fit", "t.csv", "-t", "y", *QUICK, "--json").out)
+    notes = [column["note"] for column in document["model"]["columns"]]
+    assert notes[1].startswith("16 of 96 thresholds, by quantile")  # where each column has its own
+    assert document["notes"] == []
+    told = call(capsys, "fit", "t.csv", "-t", "y", *QUICK, "--drop", "more")
+    assert "  many: 16 thresholds, by quantile, of 96\n" in told.out
+
+
+def test_very_many_classes_are_not_all_listed(here, capsys):
+    labels = np.repeat([f"c{k:02d}" for k in range(70)], [40, *[3] * 69])
+    write_text(pd.DataFrame({"x": np.arange(len(labels)) % 2, "y": labels}), here / "many.csv")
+    told = call(capsys, "fit", "many.csv", "-t", "y", "--max-depth", "0", *QUICK)
+    said = " ".join(told.out.split())
+    assert "Target y: c00 40, c01 3, " in said
+    assert "c19 3 and 50 more classes." in said
+    assert "n = 247 (40 c00, 3 c01, " in said
+    assert ", 3 c11, and 58 other classes)" in said
+    assert "c19 3 and 50 more classes." in " ".join(
+        call(capsys, "show", "many.model.json").out.split()
+    )
+
+
+def test_columns_of_weight_0_are_left_out(here, capsys):
+    told = call(
+        capsys,
+        "fit",
+        "people.csv",
+        "-t",
+        "buys",
+        *QUICK,
+        "--column-weights",
+        "zip=0, hours=0,age=1",
+    )
+    assert told.code == 0
+    assert "  zip: weight 0\n" in told.out
+    assert "  hours: weight 0\n" in told.out
+    assert "  age: " not in told.out
+    model = load_model("people.model.json")
+    assert model.column_weights == {"zip": 0.0, "hours": 0.0, "age": 1.0}
+    kinds = {column.name: column.kind for column in model.encoder_.schema_}
+    assert kinds["zip"] == kinds["hours"] == "unused"
+    dropped = call(capsys, "fit", "people.csv", "-t", "buys", *QUICK, "--drop", "zip,hours")
+    assert load_model("people.model.json").tree_ == model.tree_
+    # As the same tree in the same words, from "The tree" on.
+    assert (
+        told.out.split("The tree")[1].split("tests")[0]
+        == (dropped.out.split("The tree")[1].split("tests")[0])
+    )
+    # Predictions do not need the columns that are left out.
+    people().drop(columns=["zip", "hours"]).to_csv("few.csv", index=False)
+    assert call(capsys, "predict", "people.model.json", "few.csv").code == 0
+
+
+def test_columns_of_weight_0_of_a_matrix_without_an_encoder(here, capsys):
+    X, y = noisy()
+    frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(X.shape[1])])
+    classifier(encoder=None, column_weights={"c2": 0}).fit(frame, y).save("matrix.json")
+    told = call(capsys, "show", "matrix.json")
+    lines = [line.split() for line in told.out.splitlines()]
+    assert ["c1", "0", "or", "1"] in lines
+    assert ["c2", "weight", "0"] in lines
+
+
+def test_the_prior_on_the_command_line_is_that_of_the_library(here, capsys):
+    options = ["--split-prior", "columns", "--column-weights", "age=2,id=0"]
+    told = call(capsys, "fit", "people.csv", "-t", "buys", *QUICK, *options)
+    assert told.code == 0
+    model = load_model("people.model.json")
+    assert (model.split_prior, model.column_weights) == ("columns", {"age": 2.0, "id": 0.0})
+    X = people().drop(columns="buys")
+    X["joined"] = X["joined"].dt.date
+    answers, y = model.encoder_.transform(X), people()["buys"]
+    score = log_posterior(model.tree_, answers, y, test_weights=model.test_weights_)
+    assert score == pytest.approx(model.certificate_.log_posterior, abs=1e-6)
+    equal = log_posterior(model.tree_, answers, y)
+    assert abs(equal - score) > 0.1
+    call(capsys, "report", "people.model.json")
+    page = (here / "people.html").read_text(encoding="utf-8")
+    assert "thresholds from coarse to fine, times weights of columns: id 0, age 2." in page
+
+
+def test_json_names_the_prior(here, capsys):
+    arguments = ["--column-weights", "zip=0", "--column-weights", "hours=0", "--alpha", ".9"]
+    told = call(capsys, "fit", "people.csv", "-t", "buys", *QUICK, *arguments, "--json")
+    document = json.loads(told.out)
+    assert {"name": "zip", "reason": "weight 0"} in document["left_out"]
+    assert document["model"]["prior"] == {
+        "alpha": 0.9,
+        "beta": 0.5,
+        "rho": [2.5, 2.5],
+        "split_prior": "tests",
+        "column_weights": {"hours": 0.0, "zip": 0.0},
+    }
+    told = call(capsys, "show", "people.model.json", "--json")
+    assert json.loads(told.out)["model"]["prior"] == document["model"]["prior"]
+
+
+def test_a_first_column_without_a_name_is_used_if_it_has_a_weight(here, capsys):
+    people().reset_index(drop=True).to_csv("indexed.csv")
+    told = call(capsys, "fit", "indexed.csv", "-t", "buys", *QUICK)
+    assert "column_1: no name in the header" in told.out
+    told = call(
+        capsys, "fit", "indexed.csv", "-t", "buys", *QUICK, "--column-weights", "column_1=0"
+    )
+    assert "column_1: weight 0" in told.out
+    told = call(
+        capsys, "fit", "indexed.csv", "-t", "buys", *QUICK, "--column-weights", "column_1=1"
+    )
+    assert "column_1: no name in the header" not in told.out
 
 
 def test_why_there_is_one_leaf_only(here, capsys):

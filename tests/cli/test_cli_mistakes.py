@@ -9,6 +9,7 @@ import pytest
 
 from command import QUICK, call, widest, write_text
 from maptree.cli.app import make_app
+from maptree.parameters.names import nearest
 
 # JSON
 
@@ -80,6 +81,37 @@ def test_errors_are_one_json_document_too(here, capsys, arguments, code):
         ("-t buys --rho 1,nan", 2, "--rho 1,nan is not finite"),
         ("-t buys --alpha 2", 2, "--alpha 2.0 is out of range: pass a number above 0"),
         ("-t buys --drop id,buys", 2, "--drop buys is the target: drop other columns"),
+        ("-t buys --split-prior rows", 2, "--split-prior rows is unknown: pass tests or columns."),
+        ("-t buys --column-weights Age=2", 1, "no column 'Age'. Did you mean 'age'?"),
+        (
+            "-t buys --column-weights age",
+            2,
+            "--column-weights age: pass NAME=WEIGHT, such as",
+        ),
+        ("-t buys --column-weights =2", 2, "--column-weights =2: pass NAME=WEIGHT"),
+        ("-t buys --column-weights age=two", 2, "age=two: two is not a number."),
+        ("-t buys --column-weights age=", 2, "age=: nothing is not a number."),
+        (
+            "-t buys --column-weights age=-1",
+            2,
+            "--column-weights age=-1 is negative: pass a",
+        ),
+        ("-t buys --column-weights city=0,age=nan", 2, "--column-weights age=nan is not finite"),
+        ("-t buys --column-weights age=inf", 2, "--column-weights age=inf is not finite"),
+        ("-t buys --column-weights age=1,age=2", 2, "--column-weights has age twice"),
+        ("-t buys --column-weights buys=2", 2, "buys=2 is about the target: pass weights of other"),
+        ("-t buys --drop id --column-weights id=0", 2, "id=0 is about a column that --drop leaves"),
+        (
+            "-t buys --column-weights age=3000000",
+            2,
+            "--column-weights age=3e+06 is more than 1,048,576 times the weight of 'id', 1: pass",
+        ),
+        (
+            "-t buys --column-weights id=0,age=0,hours=0 --column-weights "
+            "city=0,zip=0,joined=0,member=0,country=0",
+            2,
+            "--column-weights leaves out every column: pass a weight above 0.",
+        ),
         (
             "-t buys --time-limit -1",
             2,
@@ -133,10 +165,45 @@ def test_ctrl_c_outside_of_the_search(here, capsys, monkeypatch):
 
     monkeypatch.setattr("maptree.cli.files.read_source", interrupt)
     told = call(capsys, "fit", "people.csv", "-t", "buys")
-    assert (told.code, told.out, told.err) == (130, "", "maptree: Interrupted.\n")
+    assert told.code == 130
+    assert (told.out, told.err) == ("", "maptree: Interrupted. No model was written.\n")
     told = call(capsys, "fit", "people.csv", "-t", "buys", "--json")
     assert (told.code, told.err) == (130, "")
-    assert json.loads(told.out) == {"error": {"code": 130, "message": "Interrupted."}}
+    message = "Interrupted. No model was written."
+    assert json.loads(told.out) == {"error": {"code": 130, "message": message}}
+    told = call(capsys, "score", "people.model.json", "people.csv")
+    assert "No model" not in told.err
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "expected"),
+    [
+        ("sax", ["age", "sex"], ["sex"]),
+        ("Petal.Length", ["petal_length", "petal_width"], ["petal_length"]),
+        ("species", ["spec", "spices", "price"], ["spec", "spices"]),
+        ("target", ["age", "get"], []),
+        ("ides", ["id", "side", "deals"], ["side"]),
+        ("outcome", ["income"], []),
+    ],
+)
+def test_only_similar_names_are_suggested(name, known, expected):
+    assert sorted(nearest(name, known)) == expected
+
+
+def test_files_with_the_same_extension_are_not_similar(here, capsys):
+    told = call(capsys, "fit", "tips.csv", "-t", "y")  # next to people.csv
+    assert told.err == "maptree: There is no file tips.csv.\n"
+    (here / "people.tsv").touch()
+    told = call(capsys, "fit", "peple.tsv", "-t", "y")
+    assert told.err == "maptree: There is no file peple.tsv. Did you mean people.tsv?\n"
+
+
+@pytest.mark.parametrize("command", ["show", "predict", "score", "report"])
+def test_a_table_in_place_of_the_model(command, here, capsys):
+    told = call(capsys, command, "people.csv", *["people.csv"] * (command in ("predict", "score")))
+    assert told.code == 1
+    assert "people.csv is not a model file: it looks like a table." in " ".join(told.err.split())
+    assert "Restore" not in told.err
 
 
 def test_a_fault_asks_for_a_report(here, capsys, monkeypatch):

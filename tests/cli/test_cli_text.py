@@ -176,4 +176,5 @@ def test_numbers_that_count_the_rows_are_pointed_out(here, capsys):
     assert "like an identifier" not in said
     assert "id" not in columns
     document = json.loads(call(capsys, "fit", "pbc.csv", "-t", "y", *QUICK, "--json").out)
-    assert [note.partition(":")[0] for note in document["notes"]] == ["id", "fall"]
+    numbered = [note.partition(":")[0] for note in document["notes"] if "identifier" in note]
+    assert numbered == ["id", "fall"]

@@ -13,6 +13,13 @@ namespace every_tree {
 
 using Features = std::vector<int>;  // in preorder, -1 at leaves: enough to tell trees apart
 
+// With children, which follow from the preorder.
+[[nodiscard]] inline maptree::Tree tree_of(const Features& feature) {
+  maptree::Forest forest;
+  forest.add(std::vector<std::int32_t>(feature.begin(), feature.end()), {}, maptree::Cost());
+  return forest.tree(0);
+}
+
 struct Entry {
   Features feature;
   double cost = 0;
@@ -27,7 +34,7 @@ inline std::vector<Entry> below(const brute_force::Solver& solver, const brute_f
     const auto one = below(solver, solver.side(rows, f, 1), depth + 1);
     for (const Entry& a : zero) {
       for (const Entry& b : one) {
-        Entry entry{{static_cast<int>(f)}, solver.inner(columns.size(), depth) + a.cost + b.cost};
+        Entry entry{{static_cast<int>(f)}, solver.inner(columns, f, depth) + a.cost + b.cost};
         entry.feature.insert(entry.feature.end(), a.feature.begin(), a.feature.end());
         entry.feature.insert(entry.feature.end(), b.feature.begin(), b.feature.end());
         all.push_back(entry);
@@ -53,7 +60,7 @@ inline double log_evidence(const brute_force::Solver& solver, const brute_force:
   for (const std::size_t f : columns)
     sum = add(sum, log_evidence(solver, solver.side(rows, f, 0), depth + 1) +
                        log_evidence(solver, solver.side(rows, f, 1), depth + 1) -
-                       solver.inner(columns.size(), depth));
+                       solver.inner(columns, f, depth));
   return sum;
 }
 
@@ -80,7 +87,7 @@ inline double log_evidence(const brute_force::Solver& solver, const brute_force:
 }
 
 // Tiny problems of every kind that matters: two and three classes, rows that repeat and disagree,
-// weights, columns that are equal, complementary or constant.
+// weights, columns that are equal, complementary or constant, some more probable than others.
 [[nodiscard]] inline std::vector<fuzz::Problem> tiny_problems() {
   std::vector<fuzz::Problem> problems;
   fuzz::Random random(2024);
@@ -119,6 +126,12 @@ inline double log_evidence(const brute_force::Solver& solver, const brute_force:
   fuzz::Problem& weighted = problems[add(8, 3, 2)];
   for (long& w : weighted.model.weight) w = random.between(0L, 3L);
   weighted.model.weight[0] = 1;
+  // Small, for some tests take a way for every unit of weight.
+  problems[add(7, 3, 2)].model.test_weight = {1, 4, 2};
+  fuzz::Problem& unequal = problems[add(9, 2, 3)];
+  append(unequal, [](const auto& row) { return row[0]; });
+  append(unequal, [](const auto& row) { return 1 - row[1]; });
+  unequal.model.test_weight = {1, 3, 5, 1};
   return problems;
 }
 
@@ -140,6 +153,9 @@ inline double n_trees(const brute_force::Solver& solver, const brute_force::Set&
     problem.model.max_depth = -1;
     problem.model.min_leaf = 1;
     if (problem.model.n_columns() > 5) continue;
+    if (problems.size() % 3 == 0)
+      for (std::size_t c = 0; c < problem.model.n_columns(); ++c)
+        problem.model.test_weight.push_back(random.between(1L, 4L));
     const brute_force::Solver solver(problem.model);
     const double trees = n_trees(solver, solver.all());
     if (trees > 1 && trees <= most_trees) problems.push_back(problem);

@@ -21,12 +21,15 @@ class Solver {
   [[nodiscard]] maptree::Cost leaf(const maptree::RowSet& rows, std::size_t depth) const {
     std::vector<std::int64_t> counts(static_cast<std::size_t>(data_.n_classes()));
     data_.count(rows, counts);
-    const bool varies = data_.varying_columns(rows) > 0;
+    const bool varies = data_.varying_weight(rows) > 0;
     return posterior_.leaf(counts) + (varies ? posterior_.stop(depth) : maptree::Cost(0));
   }
-  // What a split pays before its two sides do.
+  // What every split pays before its two sides do, and what one pays for its test.
   [[nodiscard]] maptree::Cost base(const maptree::RowSet& rows, std::size_t depth) const {
-    return posterior_.split(depth) + posterior_.log_columns(data_.varying_columns(rows));
+    return posterior_.split(depth) + posterior_.log_weight(data_.varying_weight(rows));
+  }
+  [[nodiscard]] maptree::Cost test(std::size_t column) const {
+    return maptree::Cost(0) - posterior_.log_weight(data_.test_weight(column));
   }
   [[nodiscard]] bool may_split(std::size_t depth) const {
     return max_depth_ < 0 || static_cast<std::int64_t>(depth) < max_depth_;
@@ -46,13 +49,13 @@ class Solver {
     auto& known = known_[{words_of(rows), {depth, splits}}];
     if (known.second) return known.first;
     maptree::Cost best = leaf(rows, depth);
-    if (may_split(depth) && splits > 0 && data_.varying_columns(rows) > 0) {
+    if (may_split(depth) && splits > 0 && data_.varying_weight(rows) > 0) {
       const maptree::Cost above = base(rows, depth);
       for (std::size_t c = 0; c < data_.n_tests(); ++c) {
         maptree::RowSet part[2];
         if (!sides(rows, c, part)) continue;
         if (weight(part[0]) == 0 || weight(part[1]) == 0) continue;
-        best = std::min(best, above + optimum(part[0], depth + 1, splits - 1) +
+        best = std::min(best, above + test(c) + optimum(part[0], depth + 1, splits - 1) +
                                   optimum(part[1], depth + 1, splits - 1));
       }
     }

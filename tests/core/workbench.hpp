@@ -27,6 +27,14 @@ fuzz::Problem noisy(fuzz::Random& random, std::size_t n_rows, std::size_t n_colu
   return problem;
 }
 
+// Labels by a small tree.
+inline fuzz::Problem noisy(std::uint64_t seed, std::size_t n_rows, std::size_t n_columns,
+                           double noise = 0.3) {
+  fuzz::Random random(seed);
+  return noisy(random, n_rows, n_columns, noise, 2,
+               [](const std::vector<int>& row) { return row[0] == 1 ? row[1] : row[2] ^ row[3]; });
+}
+
 inline maptree::Result run(const fuzz::Problem& problem, const maptree::Limits& limits = {},
                            const maptree::Monitor& monitor = {}) {
   return maptree::search(fuzz::make_dataset(problem), fuzz::make_prior(problem),

@@ -17,6 +17,7 @@ import comparison
 import gallery
 import penguins
 from comparison import Fitted, Score, cart, compare, ebm, map_tree, random_forest
+from maptree import MAPTreeClassifier
 from page import Page, lines
 
 PEOPLE = """\
@@ -152,3 +153,11 @@ def test_the_gallery_writes_a_page_for_each_case_and_an_overview(tmp_path, monke
     assert overview.count("a_case.md") == 1
     assert "A trial on 7 rows" in " ".join(page.split())
     assert "scikit-learn" in page
+
+
+def test_rules_of_thousands_of_rows_are_ordered():
+    """Numbers of rows have a comma from a thousand on."""
+    X = np.repeat([[1.0], [2.0], [3.0]], [1500, 30, 40], axis=0)
+    model = MAPTreeClassifier().fit(X, np.repeat(["a", "b", "c"], [1500, 30, 40]))
+    rows = [rule.rpartition("n = ")[2] for rule in adult._by_rows(model)]
+    assert rows == ["1,500", "40", "30"]

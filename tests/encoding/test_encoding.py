@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import pickle
+import random
+from decimal import Decimal
 from itertools import pairwise
 
 import numpy as np
@@ -14,7 +17,9 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from maptree import BinaryEncoder
+from maptree.encoding.ranking import rank
 from maptree.encoding.thresholds import choose_gaps, float_thresholds
+from maptree.tables.labels import _positions
 from problems import examples
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -289,3 +294,45 @@ def test_a_matrix_that_was_0_1_must_stay_so():
     for method in (encoder.transform, encoder.transform_packed):
         with pytest.raises(ValueError, match=r"X has 3 at row 1, column 'b'.*0/1"):
             method(pd.DataFrame({"a": [0, 1], "b": [1, 3]}))
+
+
+SAME_HASH = 2**61 - 1  # numbers that differ by multiples of it
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_ranks_of_numbers_that_no_array_holds(seed):
+    rng = random.Random(seed)
+    bases = (2**200, 10**30, 5, -(2**70), Decimal("0.1"))
+    pool = [rng.choice(bases) + rng.randrange(4) * rng.choice((1, SAME_HASH)) for _ in range(6)]
+    pool += [Decimal(n) for n in pool[:2]] + [Decimal("0.1") + Decimal("1e-25"), math.inf]
+    numbers = rng.choices(pool, k=rng.randrange(1, 20))
+    distinct, ranks = rank(numbers)
+    assert distinct == sorted(set(numbers))
+    assert [distinct[k] for k in ranks] == numbers
+
+
+class Counted(int):
+    """A whole number that counts how often it is compared for equality."""
+
+    compared = 0
+    __hash__ = int.__hash__
+
+    def __eq__(self, other):
+        Counted.compared += 1
+        return int(self) == int(other)
+
+    def __ne__(self, other):
+        return not self == other
+
+
+@pytest.mark.parametrize("use", ["rank", "score"])
+def test_numbers_that_all_have_one_hash_take_no_quadratic_work(use):
+    numbers = [Counted(2**200 + i * SAME_HASH) for i in range(500)]
+    assert len(set(map(hash, numbers))) == 1
+    Counted.compared = 0
+    if use == "rank":
+        assert rank(numbers)[1].tolist() == list(range(500))
+    else:
+        classes = np.array(numbers, dtype=object)
+        assert _positions(numbers, classes.tolist()) == list(range(500))
+    assert 500 <= Counted.compared < 3000

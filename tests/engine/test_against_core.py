@@ -7,7 +7,6 @@ be blind to is in test_invariance.py. MAPTREE_CASES=20 runs twenty times as many
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,10 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import paper
-from checks import CONSTRAINTS, SWITCHES, check, check_optimal, signature, solve, tree_of, without
+from checks import CONSTRAINTS, SWITCHES, check, check_optimal, solve, tree_of, without
 from maptree import _core
-from oracle import LEAF, tree_cost
+from oracle import LEAF
 from problems import (
     BLOCK_SIZES,
     Problem,
@@ -30,9 +28,7 @@ from problems import (
     problems,
     seeds,
 )
-
-# Both in 2^-32 nats, where a logarithm may round to the next unit.
-ROUNDING = 1e-8
+from stops import check_paper_mode, check_stops
 
 # The optimum
 
@@ -128,15 +124,6 @@ def test_collisions(seed: int, tally: Counter[str]) -> None:
 # Every stop
 
 
-def budgets(expansions: int) -> Iterator[int]:
-    """Every budget up to 6, then steps of a third, and the last."""
-    budget = 0
-    while budget < expansions:
-        yield budget
-        budget = max(budget + 1, budget * 4 // 3)
-    yield expansions
-
-
 @seeds(2)
 @every_kind
 def test_every_stop(kind: str, seed: int, tally: Counter[str]) -> None:
@@ -153,24 +140,6 @@ def test_every_stop(kind: str, seed: int, tally: Counter[str]) -> None:
 def test_every_stop_without(kind: str, seed: int, switch: str, tally: Counter[str]) -> None:
     problem = case(kind, seed, n_rows=40, n_features=5)
     check_stops(problem, without(switch), tally)
-
-
-def check_stops(problem: Problem, options: _core.Options, tally: Counter[str]) -> None:
-    whole = solve(problem, options)
-    check_optimal(problem, whole)
-    last: _core.Result | None = None
-    for budget in budgets(whole.expansions):
-        tally["stops"] += 1
-        result = solve(problem, options, max_expansions=budget)
-        check(problem, result)
-        assert result.expansions <= budget, str(problem)
-        assert result.status in ("optimal", "expansion_limit"), str(problem)
-        if last is not None:
-            assert result.lower >= last.lower, str(problem)
-            assert result.upper <= last.upper, str(problem)
-        last = result
-    assert last is not None
-    assert signature(last) == signature(whole), str(problem)
 
 
 @seeds(1)
@@ -230,28 +199,6 @@ def test_paper_mode_on_any_problem(problem: Problem, tally: Counter[str]) -> Non
 def test_paper_mode_at_word_ends(n_rows: int, seed: int, tally: Counter[str]) -> None:
     tally["paper mode: rows around the ends of words"] += 1
     check_paper_mode(big_few_distinct(n_rows, seed, n_features=4))
-
-
-def check_paper_mode(problem: Problem) -> None:
-    steps: list[tuple[float, float]] = []
-    rows = problem.repeated()
-    theirs = paper.maptree(
-        rows.X, rows.y, **problem.prior, on_step=lambda *bounds: steps.append(bounds)
-    )
-    # The paper has no tree before its first expansion; the core has a lone leaf from the start,
-    # and is done at once where that is what the root's bound allows.
-    lone_leaf = tree_cost(LEAF, rows.X, rows.y, **problem.prior)
-    steps[0] = steps[0][0], min(steps[0][1], lone_leaf)
-    expansions = 0 if steps[0][0] >= lone_leaf - ROUNDING else theirs.expansions
-    for budget in budgets(expansions):
-        ours = solve(problem, _core.Options.paper(), max_expansions=budget)
-        lower, upper = steps[budget]
-        assert ours.expansions == budget, str(problem)
-        assert ours.lower == pytest.approx(lower, abs=ROUNDING), str(problem)
-        assert ours.upper == pytest.approx(upper, abs=ROUNDING), str(problem)
-    ours = solve(problem, _core.Options.paper())
-    assert ours.status == "optimal"
-    assert ours.expansions == expansions, str(problem)
 
 
 def test_paper_mode_is_all_switches_off() -> None:

@@ -15,8 +15,15 @@ from unittest.mock import Mock
 import pytest
 
 import control
-from control import HANGS, Terminal, ctrl_c_inside, press_ctrl_c, turns_where_the_lock_is_free
-from maptree import InterruptedWarning, MAPTreeClassifier
+from control import (
+    HANGS,
+    Clock,
+    Terminal,
+    ctrl_c_inside,
+    press_ctrl_c,
+    turns_where_the_lock_is_free,
+)
+from maptree import InterruptedWarning, MAPTreeClassifier, _core
 from maptree.engine.progress import Progress, ProgressLine
 from samples import hard
 
@@ -107,8 +114,11 @@ def test_a_warning_made_an_error_comes_after_the_tree_is_kept():
 # Callback
 
 
-def test_callback_sees_progress_and_stops():
+def test_callback_sees_progress_and_stops(monkeypatch):
     X, y = hard()
+    limits = _core.Limits
+    # A hundredth of a second passes at every reading of the core's clock.
+    monkeypatch.setattr(_core, "Limits", lambda **given: limits(**given, clock=Clock(step=0.01)))
     seen = []
 
     def stop_at_the_third(progress):
@@ -127,7 +137,7 @@ def test_callback_sees_progress_and_stops():
         assert progress.bytes >= X.size / 8
         assert progress.proved_depth >= 0
     for earlier, later in pairwise(seen):
-        assert earlier.seconds < later.seconds
+        assert later.seconds - earlier.seconds == pytest.approx(0.07)  # 5 readings, 2 of the call
         assert earlier.expansions <= later.expansions
         assert earlier.subproblems <= later.subproblems
         assert earlier.log_posterior <= later.log_posterior

@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import numpy as np
 import pytest
 
+from control import TurnedClock
 from maptree import _core
-
-
-class TurnedClock:
-    """Stands still for some readings; then it is past every limit."""
-
-    def __init__(self, late_from: float) -> None:
-        self.late_from = late_from
-        self.n_read = 0
-        self._lock = threading.Lock()  # every thread of the core reads it
-
-    def __call__(self) -> float:
-        with self._lock:
-            self.n_read += 1
-            return 0.0 if self.n_read <= self.late_from else 1e9
 
 
 def table(n_rows: int = 300, n_columns: int = 500) -> tuple[Any, Any]:
@@ -79,3 +65,28 @@ def test_work_is_bounded_without_any_limit():
     assert result.status == "expansion_limit"
     assert result.clock_readings > 0
     assert result.most_work < 500_000
+
+
+def small() -> _core.Dataset:
+    return _core.Dataset(_core.pack(np.array([[0], [1]])), np.uint8([0, 1]), None, 2, True, False)
+
+
+def test_chains_leave_time_for_their_samples():
+    """The clock stands still; what the end of the run will take is counted."""
+    plan = {"n_samples": 10**6, "burn_in": 0, "thin": 1, "n_chains": 1, "seed": 1}
+    limits = _core.Limits(seconds=0.004, clock=TurnedClock(np.inf))
+    samples = _core.sample_mcmc(small(), prior(), **plan, limits=limits)
+    assert samples.status == "time_limit"
+    assert 10_000 < samples.sample.size < 400_000
+
+
+def test_islands_leave_time_for_their_particles():
+    plan = {"n_particles": 1000, "n_islands": 1000, "ess_threshold": 0.5, "seed": 1}
+    plan |= {"proposal": "optimal", "growth": "node", "resampling": "systematic"}
+    limits = _core.Limits(seconds=0.004, clock=TurnedClock(np.inf))
+    samples = _core.sample_smc(small(), prior(), **plan, limits=limits)
+    assert samples.status == "time_limit"
+    n_begun = int((~np.isnan(samples.log_evidence)).sum())
+    assert 1 < n_begun < 50
+    assert samples.sample.shape == samples.log_weights.shape == (n_begun, 1000)
+    assert samples.log_evidence.shape == (1000,)

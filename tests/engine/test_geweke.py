@@ -22,6 +22,7 @@ BASE = np.array(
 )
 X = np.hstack([BASE, BASE[:, :1], 1 - BASE[:, 1:2]]).astype(np.uint8)
 PRIOR = {"alpha": 0.8, "beta": 0.6}
+WEIGHTS = [3, 1, 1, 20, 2]
 N_ROUNDS = 10_000
 N_BATCHES = 40
 
@@ -62,10 +63,11 @@ def draw_labels(tree, rho, rng):
     return y
 
 
-def move_tree(tree, y, rho, n_iterations, seed):
+def move_tree(tree, y, rho, n_iterations, seed, weights):
     """Some iterations of the sampler from a tree."""
+    tests = None if weights is None else np.array(weights, np.uint32)
     samples = _core.sample_mcmc(
-        _core.Dataset(_core.pack(X), y, None, len(rho), fold_columns=False),
+        _core.Dataset(_core.pack(X), y, None, len(rho), fold_columns=False, test_weights=tests),
         _core.Prior(PRIOR["alpha"], PRIOR["beta"], np.array(rho)),
         n_samples=1,
         burn_in=0,
@@ -81,16 +83,22 @@ def move_tree(tree, y, rho, n_iterations, seed):
 
 
 @pytest.mark.parametrize(
-    ("rho", "n_iterations"), [((0.5, 0.5), 2), ((2.5, 2.5), 10), ((0.3, 1.0, 2.0), 5)]
+    ("rho", "n_iterations", "weights"),
+    [
+        ((0.5, 0.5), 2, None),
+        ((2.5, 2.5), 10, None),
+        ((0.3, 1.0, 2.0), 5, None),
+        ((0.5, 1.0), 5, WEIGHTS),
+    ],
 )
-def test_trees_of_labels_of_trees_are_those_of_the_prior(rho, n_iterations):
-    prior, _ = distribution(X.tolist(), [0] * len(X), n_classes=1, **PRIOR)
+def test_trees_of_labels_of_trees_are_those_of_the_prior(rho, n_iterations, weights):
+    prior, _ = distribution(X.tolist(), [0] * len(X), n_classes=1, **PRIOR, test_weights=weights)
     rng = np.random.default_rng(5)
     trees = list(prior)
     tree = trees[rng.choice(len(trees), p=list(prior.values()))]
     drawn = []
     for seed in range(N_ROUNDS):
-        tree = move_tree(tree, draw_labels(tree, rho, rng), rho, n_iterations, seed)
+        tree = move_tree(tree, draw_labels(tree, rho, rng), rho, n_iterations, seed, weights)
         drawn.append(tree)
     for name, statistic in STATISTICS.items():
         values = np.array([statistic(tree) for tree in drawn], dtype=float)

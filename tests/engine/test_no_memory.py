@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from control import HANGS
+from maptree import _core
 
 SUPPORT = Path(__file__).parent.parent / "support"
 
@@ -44,3 +45,10 @@ def test_every_refusal_of_memory_is_an_error_or_a_true_result(
         tally[f"refused: {name}"] += outcome["refused"]
         assert outcome["wrong"] == 0, (name, outcome)
         assert outcome["errors"] > 0, (name, outcome)
+
+
+def test_other_extensions_do_not_change_what_is_raised() -> None:
+    # DuckDB is made with nanobind, too, and has its own exception where there is no memory.
+    pytest.importorskip("duckdb")
+    with pytest.raises(MemoryError):
+        _core.PackedTable(2**60, 2)

@@ -23,6 +23,7 @@ from problems import (
     examples,
     generate,
     problems,
+    with_test_weights,
 )
 
 # Floats against whole numbers of 2^-32 nats: a thousand roundings are still below it.
@@ -49,8 +50,9 @@ def cost_of(problem: Problem, **constraints: int) -> float:
 @pytest.mark.parametrize("rows", [THREE_COLUMNS, THREE_COLUMNS[2:7], [(0, 0, 1), (1, 1, 1)] * 2])
 def test_prior_sums_to_one(rows: list[tuple[int, ...]], prior: dict[str, Any]) -> None:
     """With one class every likelihood is 1, and what is left is the prior over trees."""
-    trees = all_trees(rows, [0] * len(rows), n_classes=1, **prior)
-    assert math.fsum(math.exp(-cost) for _, cost in trees) == pytest.approx(1)
+    for test_weights in (None, [1, 1, 1], [5, 1, 2], [1, 10**6, 3]):
+        trees = all_trees(rows, [0] * len(rows), n_classes=1, **prior, test_weights=test_weights)
+        assert math.fsum(math.exp(-cost) for _, cost in trees) == pytest.approx(1)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -78,6 +80,26 @@ def test_copies_and_complements_count_in_the_prior() -> None:
     split = (0, LEAF, LEAF)
     once, thrice = tree_cost(split, X, y, n_classes=2), tree_cost(split, wide, y, n_classes=2)
     assert thrice - once == pytest.approx(math.log(3))
+
+
+def test_a_test_is_as_probable_as_its_weight() -> None:
+    """Among the tests of the root: with depth 1 there is nothing else to choose."""
+    X, y = THREE_COLUMNS, [0] * 8
+    trees = dict(all_trees(X, y, n_classes=1, max_depth=1, test_weights=[5, 1, 2]))
+    splits = {tree[0]: math.exp(-cost) for tree, cost in trees.items() if tree}
+    shares = [splits[feature] / sum(splits.values()) for feature in range(3)]
+    assert shares == pytest.approx([5 / 8, 1 / 8, 2 / 8])
+
+
+def test_a_weight_of_two_is_two_copies() -> None:
+    """A column and its copy share what a column of their weights has."""
+    X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 1]
+    copied = [[a, b, b] for a, b in X]
+    tree = (1, LEAF, (0, LEAF, LEAF))
+    weighted = tree_cost(tree, X, y, n_classes=2, test_weights=[1, 2])
+    assert weighted == pytest.approx(tree_cost(tree, copied, y, n_classes=2) - math.log(2))
+    scaled = tree_cost(tree, X, y, n_classes=2, test_weights=[1000, 2000])
+    assert scaled == pytest.approx(weighted)
 
 
 def test_leaf_of_identical_rows_stops_for_free() -> None:
@@ -118,7 +140,7 @@ def lightest_leaf(tree: Tree, X: list[tuple[int, ...]]) -> int:
 
 
 @examples(30)
-@given(problem=problems(max_rows=8, max_features=3, max_weight=3))
+@given(problem=problems(max_rows=8, max_features=3, max_weight=3, max_test_weight=9))
 def test_optimum_is_the_least_of_all_trees(problem: Problem, tally: Counter[str]) -> None:
     tally["optimum = least of all trees"] += 1
     for limits in CONSTRAINTS:
@@ -169,6 +191,7 @@ def test_paper_finds_the_optimum(kind: str, tally: Counter[str]) -> None:
     for seed in range(10 * SCALE):
         tally[f"paper = brute force: {kind}"] += 1
         check_paper(generate(kind, seed))
+        check_paper(with_test_weights(generate(kind, seed), seed))
 
 
 @examples(30)

@@ -148,7 +148,7 @@ def test_callback_sees_progress_and_stops(name):
             assert progress.total_steps == 4 * (1000 + 10**8 * 100)
     for earlier, later in pairwise(seen):
         assert earlier.seconds < later.seconds
-        assert earlier.steps < later.steps
+        assert earlier.steps <= later.steps  # islands count them round by round
         assert earlier.log_posterior <= later.log_posterior
     assert model.log_posterior_ >= seen[-1].log_posterior
     with pytest.raises(AttributeError):

@@ -18,6 +18,8 @@ CLOSE = 0.02  # total variation
 def fitted(model, name, **params):
     problem = TINY[name]
     prior = {"alpha": problem.alpha, "beta": problem.beta, "rho": problem.rho}
+    if problem.test_weights is not None:
+        prior["column_weights"] = dict(enumerate(problem.test_weights.tolist()))
     model.set_params(encoder=None, random_state=1, **prior, **params)
     return model.fit(problem.X, problem.y)
 
@@ -45,9 +47,9 @@ def check_what_follows(model, name):
     problem, (posterior, _) = TINY[name], exact(name)
     assert model.weights_.sum() == pytest.approx(1)
     for tree, value in zip(model.trees_[:50], model.tree_log_posteriors_, strict=False):
-        score = log_posterior(
-            tree, problem.X, problem.y, alpha=problem.alpha, beta=problem.beta, rho=problem.rho
-        )
+        prior = problem.alpha, problem.beta, problem.rho
+        weights = problem.test_weights
+        score = log_posterior(tree, problem.X, problem.y, *prior, test_weights=weights)
         assert value == pytest.approx(score, abs=1e-6)
     best = max(posterior.values())
     found = math.exp(model.log_posterior_ - model.tree_log_posteriors_[0])
@@ -98,7 +100,9 @@ def splits(tree):
 @pytest.mark.parametrize("resampling", ["systematic", "multinomial"])
 @pytest.mark.parametrize("growth", ["node", "level"])
 @pytest.mark.parametrize("proposal", ["optimal", "prior"])
-@pytest.mark.parametrize("name", ["three classes", "duplicate rows", "complementary column"])
+@pytest.mark.parametrize(
+    "name", ["three classes", "duplicate rows", "complementary column", "weights of tests"]
+)
 def test_the_evidence_is_unbiased_with_few_particles(name, proposal, growth, resampling):
     """However few: a bias would show in the mean of many islands, which resample at every step."""
     model = fitted(
@@ -122,8 +126,23 @@ def test_the_prior_returns_where_labels_say_nothing():
     given = {"encoder": None, "alpha": 0.7, "beta": 0.3, "random_state": 2}
     y = np.zeros(len(problem.y), dtype=int)
     prior, _ = distribution(problem.X.tolist(), y.tolist(), n_classes=1, alpha=0.7, beta=0.3)
-    chains = MCMCTreeClassifier(n_samples=250_000, **given).fit(problem.X, y)
+    check_prior(problem.X, y, prior, given)
+
+
+def check_prior(X, y, prior, given):
+    chains = MCMCTreeClassifier(n_samples=250_000, **given).fit(X, y)
     assert total_variation(estimated(chains), prior) < CLOSE
-    filters = SMCTreeClassifier(n_particles=100_000, **given).fit(problem.X, y)
+    filters = SMCTreeClassifier(n_particles=100_000, **given).fit(X, y)
     assert total_variation(estimated(filters), prior) < CLOSE
     assert filters.log_evidence_ == pytest.approx(0, abs=1e-6)
+
+
+def test_the_prior_of_weighted_tests_returns_where_labels_say_nothing():
+    problem = TINY["weights of tests"]
+    y = np.zeros(len(problem.y), dtype=int)
+    weights = problem.test_weights.tolist()
+    prior, _ = distribution(
+        problem.X.tolist(), y.tolist(), n_classes=1, alpha=0.7, beta=0.3, test_weights=weights
+    )
+    given = {"encoder": None, "alpha": 0.7, "beta": 0.3, "random_state": 2}
+    check_prior(problem.X, y, prior, given | {"column_weights": dict(enumerate(weights))})

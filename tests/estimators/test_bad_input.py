@@ -64,6 +64,7 @@ def test_shapes_that_are_no_table(shape, remedy):
 
 def test_a_single_label():
     refused(ValueError, "single value 3", "one label per row", y=3)
+    refused(ValueError, "single value 'buys'", "such as X['buys'] if that is a column", y="buys")
 
 
 @pytest.mark.parametrize("value", [math.nan, None])

@@ -5,35 +5,25 @@ The cases are those of `bench/envelopes.py`, which measures seconds and the memo
 
 from __future__ import annotations
 
-import threading
+import sys
+import time
 import tracemalloc
 import warnings
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pytest
 
 import maptree
+from control import TurnedClock
 from envelope_cases import CLASSES, COLUMNS, ESTIMATORS, Case, make
 from maptree import _core
 from problems import seeds
 
 PER_READING = 100_000  # units of work, which is the default
 MIB = 2**20
-
-
-class TurnedClock:
-    """Stands still for some readings; then every reading takes longer than any limit."""
-
-    def __init__(self, late_from: float) -> None:
-        self.late_from = late_from
-        self.n_read = 0
-        self._lock = threading.Lock()  # every thread of the core reads it
-
-    def __call__(self) -> float:
-        with self._lock:
-            self.n_read += 1
-            return max(0.0, self.n_read - self.late_from) * 1e9
 
 
 @dataclass
@@ -46,18 +36,16 @@ class Seen:
 
 @pytest.fixture
 def watched(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Put a clock into the core; return what it does under it."""
+    """Give the package and its core a clock; return what the core does under it."""
 
     def watch(late_from: float) -> tuple[TurnedClock, Seen]:
         clock, seen = TurnedClock(late_from), Seen()
         limits, dataset = _core.Limits, _core.Dataset
 
         def make_limits(**given: Any) -> Any:
-            given["seconds"] = 1
             return limits(**given, clock=clock, work_per_reading=PER_READING)
 
         def make_dataset(*given: Any, **named: Any) -> Any:
-            named["seconds"] = 1
             seen.datasets.append(dataset(*given, **named, clock=clock))
             return seen.datasets[-1]
 
@@ -68,6 +56,7 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Any:
 
             return call
 
+        monkeypatch.setattr(time, "perf_counter", clock)
         monkeypatch.setattr(_core, "Limits", make_limits)
         monkeypatch.setattr(_core, "Dataset", make_dataset)
         for name in ("search", "sample_mcmc", "sample_smc"):
@@ -80,9 +69,8 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Any:
 def fit(case: Case) -> tuple[Any, int]:
     """Fit a case; return the model, or None if memory was too small, and the bytes of Python."""
     X, y, weights = case.table()
-    # What Python reads is not to be given up, however busy the machine.
-    params = case.params | {"time_limit": 1e6}
-    model = getattr(maptree, case.estimator)(**params)
+    # The clock stands still or is late, whatever the limit.
+    model = getattr(maptree, case.estimator)(**case.params)
     tracemalloc.start()
     try:
         with warnings.catch_warnings():
@@ -106,16 +94,18 @@ def check(case: Case, late_from: int, watched: Any) -> None:
     # A piece of work at most after a reading was due, and some units per row.
     most = PER_READING + 300_000 + 64 * case.n_rows
     assert result.most_work <= (most if data.total_weight < 1 << 16 else most + 2_000_000)
-    # Nobody goes on after the first late reading; the last ones date the end of the run.
-    assert clock.n_read <= late_from + 20 + 2 * case.params["n_jobs"]
+    # Nobody goes on after the first late reading: a column that is left unread takes another one,
+    # and the last ones date the end of the run.
+    assert clock.n_read <= late_from + len(case.columns) + 20 + 2 * case.params["n_jobs"]
 
     # Memory is linear in rows times tests, and in rows and classes.
     cells = (case.n_rows + 64) * (data.n_features + 64)
     held = 100 * MIB + 100 * cells
     assert data.peak_bytes <= held
     nodes = len(result.feature)
-    # Twice the labels and a column as objects, the answers, and the class counts of the nodes.
-    python = 4 * MIB + 1500 * case.n_rows + data.n_features * case.n_rows // 2
+    # Twice the labels and a column as objects, the answers, the column of each test, and the class
+    # counts of the nodes.
+    python = 4 * MIB + 1500 * case.n_rows + data.n_features * (100 + case.n_rows // 2)
     if case.estimator != "MAPTreeClassifier":
         python += 100 * result.sample.size  # of each sample: its tree, its weight
     assert python_bytes <= python + 10 * nodes * data.n_classes * 8
@@ -127,6 +117,24 @@ def check(case: Case, late_from: int, watched: Any) -> None:
             assert certificate.peak_bytes <= limit
     # The trees of a sampler have a count for every node and class.
     assert nodes * data.n_classes * 8 <= 2 * 2**28
+
+
+@pytest.mark.parametrize("encoder", ["auto", None])
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_no_python_is_called_for_every_column_of_a_binary_matrix(estimator, encoder):
+    def n_calls(n_columns: int) -> int:
+        X = np.random.default_rng(0).integers(0, 2, (40, n_columns), dtype=np.uint8)
+        model = getattr(maptree, estimator)(encoder=encoder, time_limit=1e-9)
+        calls: Counter[str] = Counter()
+        sys.setprofile(lambda frame, event, argument: calls.update([event]))
+        try:
+            model.fit(X, X[:, 0])
+        finally:
+            sys.setprofile(None)
+        return calls["call"]
+
+    n_calls(10)  # what is imported on the first use
+    assert n_calls(2_000) <= n_calls(20) + 500
 
 
 @seeds(24)
@@ -147,5 +155,6 @@ def test_the_cases_are_of_all_kinds():
     assert {case.estimator for case in cases} == set(ESTIMATORS)
     assert {kind for case in cases for kind in case.columns} == set(COLUMNS)
     assert sum(case.n_classes >= case.n_rows // 2 and case.n_rows > 100 for case in cases) > 30
+    assert max(len(case.columns) for case in cases) > 50_000
     assert len(CLASSES) == 6
     assert make(7) == make(7)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,11 @@ from maptree import (
     SMCTreeClassifier,
     TargetWarning,
     Tree,
+    _core,
+    load_model,
 )
 from maptree.tables.labels import read_labels, target_fault
+from maptree.words.certificate import certificate_sentences
 
 QUICK: dict[str, dict[str, Any]] = {
     "MAPTreeClassifier": {"max_expansions": 2},
@@ -40,8 +44,9 @@ def table(n_rows: int) -> Any:
     ],
 )
 def test_a_target_that_is_not_of_classes_is_pointed_out(kind, y, message):
-    with pytest.warns(TargetWarning, match=message):
+    with pytest.warns(TargetWarning, match=message) as said:
         kind(**QUICK[kind.__name__]).fit(table(len(y)), y)
+    assert {warning.filename for warning in said if warning.category is TargetWarning} == {__file__}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -94,14 +99,16 @@ HUGE = {
     "small": Decimal("1e-100000000"),
     "whole": 10**5000,
     "exact": Decimal("1." + "3" * 2000),
+    "fraction": Fraction(10**5000 + 1, 10**5000),
+    "large fraction": Fraction(10**5000 + 1, 3),
 }
 
 
 @pytest.mark.parametrize("name", HUGE)
 def test_numbers_of_too_many_digits_are_refused(name):
     value = HUGE[name]
-    X = np.array([[value], [Decimal(1)], [3], [Decimal("2.5")]] * 5, dtype=object)
-    with pytest.raises(ValueError, match=r"more than 1,000 digits in column 0.*convert"):
+    X = np.array([[None], [value], [3], [Decimal("2.5")]] * 5, dtype=object)
+    with pytest.raises(ValueError, match=r"more than 1,000 digits at row 1, column 0.*convert"):
         MAPTreeClassifier(max_expansions=2).fit(X, [0, 1, 1, 1] * 5)
 
 
@@ -182,3 +189,67 @@ def test_many_classes_are_predicted_in_parts(monkeypatch):
     monkeypatch.setattr(sampled, "_ENTRIES", 5 * len(model.trees_.counts))
     assert abs(model.predict_proba(X) - whole).max() < 1e-15
     assert (model.predict(X) == labels).all()
+
+
+class Ended:
+    """A result of the core that ended as told."""
+
+    def __init__(self, result: Any, **changes: Any) -> None:
+        self._result, self._changes = result, changes
+
+    def __getattr__(self, name: str) -> Any:
+        return self._changes[name] if name in self._changes else getattr(self._result, name)
+
+
+@pytest.fixture
+def ends(monkeypatch):
+    """Let the core say that memory ended its work; the trees have the class counts of many."""
+
+    def end(name: str, n_nodes: int | None = None) -> None:
+        real = getattr(_core, name)
+
+        def call(*given: Any, **named: Any) -> Any:
+            result = real(*given, **named)
+            changes: dict[str, Any] = {"status": "memory_limit"}
+            if n_nodes is not None:
+                changes["feature"] = np.resize(result.feature, n_nodes)
+            return Ended(result, **changes)
+
+        monkeypatch.setattr(_core, name, call)
+
+    return end
+
+
+def test_a_search_that_many_classes_end_says_so(ends):
+    ends("search")
+    y = np.arange(60) % 3
+    with pytest.warns(TargetWarning, match="The 3 classes ended the fit early.*Merge classes"):
+        model = MAPTreeClassifier(max_expansions=2).fit(table(60), y)
+    assert model.certificate_.status == "class_limit"
+    said = " ".join(certificate_sentences(model.fitted_))
+    assert "stopped by the number of classes" in said
+    for text in (said, str(model.certificate_)):
+        assert "larger trees would take more than 128 MiB: merge classes." in text
+    limited = MAPTreeClassifier(max_expansions=2, memory_limit="1GB").fit(table(60), y)
+    assert limited.certificate_.status == "memory_limit"
+    assert "merge classes" not in str(limited.certificate_)
+
+
+def test_a_model_that_many_classes_ended_is_saved(ends, tmp_path):
+    ends("search")
+    with pytest.warns(TargetWarning):
+        model = MAPTreeClassifier(max_expansions=2).fit(table(60), np.arange(60) % 3)
+    model.save(tmp_path / "model.json")
+    assert load_model(tmp_path / "model.json").certificate_ == model.certificate_
+
+
+@pytest.mark.parametrize("kind", [MCMCTreeClassifier, SMCTreeClassifier])
+def test_samples_that_many_classes_ended_say_so(kind, ends):
+    name = "sample_mcmc" if kind is MCMCTreeClassifier else "sample_smc"
+    model = kind(**QUICK[kind.__name__])
+    ends(name)
+    assert model.fit(table(60), np.arange(60) % 3).status_ == "memory_limit"  # of the chains
+    ends(name, n_nodes=2**24)
+    with pytest.warns(TargetWarning, match="The 3 classes ended the fit early"):
+        model.fit(table(60), np.arange(60) % 3)
+    assert model.status_ == "class_limit"

@@ -203,6 +203,18 @@ def test_a_model_of_0_and_1(encoder):
     assert "row->x0 == 1.0" in model.to_c()
 
 
+@pytest.mark.parametrize("value", ["45", [1], pd.Timestamp("2020-01-01")])
+def test_python_source_names_the_column_that_it_cannot_use(value):
+    module = {}
+    exec(asking(number(1.5)).to_python(), module)
+    with pytest.raises(TypeError, match=r"^x is .*: it cannot be compared with 1.5.$"):
+        module["predict"]({"x": value})
+    model = MAPTreeClassifier().fit(pd.DataFrame({"price": ["$1", "$9"] * 9}), [0, 1] * 9)
+    exec(model.to_python(), module)
+    with pytest.raises(TypeError, match=r"^price is the text '\$1': pass a number"):
+        module["predict"]({"price": "$1"})
+
+
 def test_a_single_leaf():
     model = MAPTreeClassifier().fit([[3.5], [3.5]], ["a", "b"])
     module = {}

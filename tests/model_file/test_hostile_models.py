@@ -164,10 +164,12 @@ def test_a_long_chain_of_one_test_is_refused(tmp_path):
 
 def test_a_long_chain_of_different_tests_is_refused():
     """What describes its paths would grow with the square of its size."""
-    column = Column("x", "number", "float64", thresholds=tuple(map(float, range(700))))
-    parse_model(values_of([column], chained(range(600))))
-    with pytest.raises(ValueError, match="701 leaves have 246,050 tests in total; at most 200,000"):
-        parse_model(values_of([column], chained(range(700))))
+    column = Column("x", "number", "float64", thresholds=tuple(map(float, range(1100))))
+    # Columns of one-hot tables give such trees.
+    parse_model(values_of([column], chained(range(1000))))
+    match = "1,101 leaves have 606,650 tests in total; at most 563,712. With a smaller max_depth"
+    with pytest.raises(ValueError, match=match):
+        parse_model(values_of([column], chained(range(1100))))
 
 
 def test_a_broad_tree_of_any_size_is_read(monkeypatch):
@@ -220,6 +222,18 @@ def wide_values(n):
 def many_classes(n):
     """A small tree over many classes."""
     return values_of([NUMBER], chained([0, 1, 2]), [f"class {i:03d}" for i in range(n)])
+
+
+def test_numbers_that_all_have_one_hash_are_refused():
+    """Looking up one of them would compare it with all the others."""
+    numbers = [2**200 + i * (2**61 - 1) for i in range(100)]
+    values = values_of([NUMBER], chained([0, 1]), ["no", "yes"])
+    values["classes"] = {"dtype": "|O", "values": numbers}
+    with pytest.raises(ValueError, match=r"classes.values has more than 64 numbers with the same"):
+        parse_model(values)
+    column = Column("c", "category", "object", categories=tuple(numbers))
+    with pytest.raises(ValueError, match=r"categories has more than 64 numbers with the same hash"):
+        parse_model(values_of([column], chained([0, 1]), ["no", "yes"]))
 
 
 def rows_for(model):

@@ -6,6 +6,7 @@
 
 #include <sys/resource.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -51,7 +52,7 @@ constexpr bool on(int number) {
 
 #define MAPTREE_MUTANT_OF(name, sign, other)                             \
   template <class A, class B>                                            \
-  constexpr auto name(int number, A&& a, B&& b) {                        \
+  constexpr auto name(int number, const A& a, const B& b) {              \
     if constexpr (requires { a other b; })                               \
       if (on(number)) return static_cast<decltype(a sign b)>(a other b); \
     return a sign b;                                                     \
@@ -65,6 +66,11 @@ MAPTREE_MUTANT_OF(not_equal, !=, ==)
 MAPTREE_MUTANT_OF(plus, +, -)
 MAPTREE_MUTANT_OF(minus, -, +)
 #undef MAPTREE_MUTANT_OF
+// A place in an array that is written to.
+template <class A, std::size_t n, class B>
+constexpr A* plus(int number, A (&a)[n], const B& b) {
+  return plus(number, &a[0], b);
+}
 
 template <class A, class B>
 constexpr decltype(auto) add_to(int number, A&& a, B&& b) {

@@ -6,15 +6,21 @@ a bound that is returned a unit larger, and so on. The copy compares a number at
 (`mutants.hpp`), so that all mutants are compiled at once.
 """
 
-import dataclasses
 import re
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import tree_sitter
-import tree_sitter_cpp
+from cpp_syntax import (
+    Node,
+    ancestors,
+    function_name,
+    function_type,
+    is_constexpr,
+    parse,
+    phrase,
+    words,
+)
 
 ROOMS = ("model", "scan", "prove")  # what a certificate rests on
 
@@ -60,24 +66,6 @@ ACCOUNTING = re.compile(
 WORK = re.compile(r"work$|^slice$")
 WATCH = re.compile(r"(watch_?)(\.|->)(poll|stop|count|check)$")
 
-# A place is named by the largest of these around it that is not long.
-PHRASES = {
-    "argument_list",
-    "assignment_expression",
-    "binary_expression",
-    "call_expression",
-    "condition_clause",
-    "conditional_expression",
-    "field_declaration",
-    "init_declarator",
-    "initializer_list",
-    "optional_parameter_declaration",
-    "parenthesized_expression",
-    "return_statement",
-    "subscript_argument_list",
-    "subscript_expression",
-    "unary_expression",
-}
 CONSTANT = {
     "array_declarator",
     "enumerator",
@@ -86,55 +74,6 @@ CONSTANT = {
     "template_argument_list",
     "template_parameter_list",
 }
-
-
-@dataclass(eq=False)
-class Node:
-    """Of the syntax tree."""
-
-    type: str
-    start_byte: int
-    end_byte: int
-    line: int
-    is_named: bool
-    field: str | None = None
-    parent: "Node | None" = None
-    children: list["Node"] = dataclasses.field(default_factory=list)
-
-    @property
-    def named_children(self) -> list["Node"]:
-        return [child for child in self.children if child.is_named and child.type != "comment"]
-
-    def child_by_field_name(self, field: str) -> "Node | None":
-        return next((child for child in self.children if child.field == field), None)
-
-
-def _plain(source: bytes) -> bytes:
-    """Blank out what the grammar does not know: widths of bit fields, and `= {}` of parameters."""
-    return re.sub(rb" : \d+(?= = \d+;)| = \{\}(?=[,)])", lambda m: b" " * len(m[0]), source)
-
-
-def parse(source: bytes) -> Node:
-    source = _plain(source)
-    language = tree_sitter.Language(tree_sitter_cpp.language())
-    tree = tree_sitter.Parser(language).parse(source)
-    if tree.root_node.has_error:
-        raise ValueError("a syntax that is not understood")
-    cursor = tree.walk()
-
-    def below(parent: Node | None) -> Node:
-        at = cursor.node
-        assert at is not None
-        node = Node(at.type, at.start_byte, at.end_byte, at.start_point.row + 1, at.is_named)
-        node.field, node.parent = cursor.field_name, parent
-        if cursor.goto_first_child():
-            node.children.append(below(node))
-            while cursor.goto_next_sibling():
-                node.children.append(below(node))
-            cursor.goto_parent()
-        return node
-
-    return below(None)
 
 
 @dataclass(frozen=True)
@@ -173,9 +112,6 @@ class Rewriter:
 
     # The text of a node, rewritten.
 
-    def text(self, node: Node) -> str:
-        return self.source[node.start_byte : node.end_byte].decode()
-
     def emit(self, node: Node) -> str:
         changed = self.change(node)
         return self.plain(node) if changed is None else changed
@@ -209,7 +145,7 @@ class Rewriter:
 
     def binary(self, node: Node) -> str | None:
         left, op, right = node.children[:3]
-        sign = self.text(op)
+        sign = op.text
         if sign in COMPARISONS:
             name, other = COMPARISONS[sign]
             n = self.point(node, op, f"{sign} -> {other}")
@@ -218,7 +154,7 @@ class Rewriter:
         if sign in DROPPED:
             parts = []
             for operand in (left, right):
-                n = self.point(node, operand, f"{self.words(operand)} -> {DROPPED[sign]}")
+                n = self.point(node, operand, f"{words(operand)} -> {DROPPED[sign]}")
                 on = f"mutants::on({n})" if n is not None else "false"
                 emitted = self.emit(operand)
                 parts.append(
@@ -229,7 +165,7 @@ class Rewriter:
 
     def assignment(self, node: Node) -> str | None:
         left, op, right = node.children[:3]
-        sign = self.text(op)
+        sign = op.text
         if sign not in ASSIGNMENTS:
             return None
         name, other = ASSIGNMENTS[sign]
@@ -237,10 +173,10 @@ class Rewriter:
         return None if n is None else f"mutants::{name}({n}, {self.emit(left)}, {self.emit(right)})"
 
     def literal(self, node: Node) -> str | None:
-        literal = self.text(node)
+        literal = node.text
         caller = node.parent.parent if node.parent is not None else None
         is_argument = caller is not None and caller.type == "call_expression"
-        if caller and is_argument and IMMEDIATE.search(self.text(caller.children[0])):
+        if caller and is_argument and IMMEDIATE.search(caller.children[0].text):
             return None
         if node.type != "number_literal":
             other = "false" if literal == "true" else "true"
@@ -265,11 +201,11 @@ class Rewriter:
 
     def unary(self, node: Node) -> str | None:
         op, operand = node.children[:2]
-        sign = self.text(op)
+        sign = op.text
         if sign not in ("!", "-"):
             return None
         if sign == "-" and operand.type == "number_literal":
-            literal = self.text(node)
+            literal = node.text
             n = self.point(node, node, f"{literal} -> {literal} + 1")
             return None if n is None else f"mutants::number({n}, {literal}, {literal} + 1)"
         n = self.point(node, op, "! -> " if sign == "!" else "- -> +")
@@ -285,7 +221,7 @@ class Rewriter:
         arguments = node.child_by_field_name("arguments")
         assert function is not None
         assert arguments is not None
-        name = self.text(function)
+        name = function.text
         bare = re.sub(r"<.*", "", name, flags=re.DOTALL)
         out = None
         if bare in OTHER:
@@ -298,7 +234,7 @@ class Rewriter:
                 out = f"(mutants::on({n}) ? {other}{given} : {name}{given})"
         elif IMMEDIATE.search(name) and name.endswith("si256"):
             of, literal = arguments.named_children
-            value = int(self.text(literal))
+            value = int(literal.text)
             n = self.point(literal, literal, f"{value} -> {1 - value}")
             if n is not None:
                 given = self.emit(of)
@@ -313,18 +249,18 @@ class Rewriter:
             (parent.type == "conditional_expression" and parent.children[0] == node)
             or (parent.type == "condition_clause" and len(parent.named_children) == 1)
         )
-        n = self.point(node, node, f"{self.words(node)} -> !") if decides else None
+        n = self.point(node, node, f"{words(node)} -> !") if decides else None
         return otherwise if n is None else f"(mutants::on({n}) != static_cast<bool>({emitted}))"
 
     def returned(self, node: Node) -> str | None:
         """A bound that is returned is one unit larger."""
         kind = function_type(node)
-        if kind is None or self.text(kind) not in ("Cost", "std::int64_t"):
+        if kind is None or kind.text not in ("Cost", "std::int64_t"):
             return None
         value = node.named_children[0]
         if value.type == "initializer_list":
             return None
-        n = self.point(node, value, f"{self.words(value)} -> + 1 unit")
+        n = self.point(node, value, f"{words(value)} -> + 1 unit")
         return None if n is None else f"return mutants::unit_more({n}, {self.emit(value)});"
 
     # Points.
@@ -340,8 +276,7 @@ class Rewriter:
                 self.left_out[reason] += 1
                 self.seen[(-node.start_byte, part.start_byte, change)] = -1
             return None
-        phrase = self.phrase(node, part, change)
-        key = f"{self.name} {self.function(node)}: {phrase}"
+        key = f"{self.name} {function_name(node)}: {phrase(node, part, change)}"
         self.keys[key] += 1
         if self.keys[key] > 1:
             key += f" (no. {self.keys[key]})"
@@ -359,15 +294,15 @@ class Rewriter:
                         return "constant expression"
                 case "preproc_if" | "preproc_elif" if at.child_by_field_name("condition") == below:
                     return "constant expression"
-                case "declaration" | "field_declaration" if is_constexpr(self, at):
+                case "declaration" | "field_declaration" if is_constexpr(at):
                     return "constant expression"
                 case "if_statement" if at.child_by_field_name("condition") == below:
-                    if self.text(at).startswith("if constexpr"):
+                    if at.text.startswith("if constexpr"):
                         return "constant expression"
                 case "call_expression":
                     function = at.child_by_field_name("function")
                     assert function is not None
-                    name = self.text(function)
+                    name = function.text
                     if function != below:
                         if name == "assert":
                             return "assertion"
@@ -377,70 +312,10 @@ class Rewriter:
                             return "memory that is counted"
                 case "init_declarator":
                     declarator = at.child_by_field_name("declarator")
-                    if declarator is not None and WORK.search(self.text(declarator)):
+                    if declarator is not None and WORK.search(declarator.text):
                         return "work that is counted"
                 case "function_definition":
-                    if ACCOUNTING.search(self.function(node)):
+                    if ACCOUNTING.search(function_name(node)):
                         return "memory that is counted"
             below = at
         return None
-
-    def function(self, node: Node) -> str:
-        names: list[str] = []
-        for at in ancestors(node):
-            if at.type == "function_definition":
-                declarator = at.child_by_field_name("declarator")
-                while declarator is not None and declarator.type != "function_declarator":
-                    declarator = declarator.child_by_field_name("declarator") or next(
-                        (c for c in declarator.named_children if c.type == "function_declarator"),
-                        None,
-                    )
-                if declarator is not None:
-                    names.append(self.text(declarator.children[0]))
-            elif at.type in ("class_specifier", "struct_specifier"):
-                name = at.child_by_field_name("name")
-                if name is not None:
-                    names.append(self.text(name))
-        return "::".join(reversed(names))
-
-    def phrase(self, node: Node, part: Node, change: str) -> str:
-        outer = node
-        while outer.parent is not None and outer.parent.type in PHRASES:
-            if outer.parent.end_byte - outer.parent.start_byte > 70:
-                break
-            outer = outer.parent
-        before = self.source[outer.start_byte : part.start_byte].decode()
-        after = self.source[part.end_byte : outer.end_byte].decode()
-        return squeeze(f"{before}{{{change}}}{after}")
-
-    def words(self, node: Node) -> str:
-        return squeeze(self.text(node))
-
-
-def squeeze(text: str) -> str:
-    return " ".join(re.sub(r"//[^\n]*", "", text).split())
-
-
-def ancestors(node: Node) -> Iterator[Node]:
-    at: Node | None = node
-    while at is not None:
-        yield at
-        at = at.parent
-
-
-def is_constexpr(rewriter: Rewriter, declaration: Node) -> bool:
-    return any(
-        child.type == "type_qualifier" and rewriter.text(child) in ("constexpr", "constinit")
-        for child in declaration.children
-    )
-
-
-def function_type(node: Node) -> Node | None:
-    for at in ancestors(node):
-        if at.type == "lambda_expression":
-            return None
-        if at.type == "function_definition":
-            declarator = at.child_by_field_name("declarator")
-            by_value = declarator is not None and declarator.type == "function_declarator"
-            return at.child_by_field_name("type") if by_value else None
-    return None

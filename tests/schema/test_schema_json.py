@@ -85,11 +85,20 @@ def test_what_the_json_looks_like():
         "missing": False,
         "zone": None,
         "note": "",
+        "levels": [0, 1],
     }
     assert GOOD["columns"][1]["categories"] == ["blue", "green", "red"]
     assert GOOD["columns"][2]["thresholds"] == [0, 1]
     assert GOOD["columns"][3]["thresholds"] == ["2021-03-03", "2021-03-07"]
     assert GOOD["columns"][4]["categories"] == [False, True]
+
+
+def test_a_schema_of_an_earlier_version_has_no_levels():
+    values = copy.deepcopy(GOOD)
+    del values["columns"][0]["levels"]
+    encoder = BinaryEncoder.from_dict(values)
+    assert encoder.schema_[0].levels == ()
+    assert encoder.to_dict() == values
 
 
 @pytest.mark.parametrize(
@@ -112,6 +121,13 @@ def test_what_the_json_looks_like():
         (("columns", 0, "thresholds"), [{"decimal": "inf"}], "is not a number"),
         (("columns", 0, "thresholds"), [{"decimal": 3}], "is not a number"),
         (("columns", 0, "thresholds"), "30", "must be a list"),
+        (("columns", 0, "levels"), [0], "levels has 1 entries: it must have one per threshold"),
+        (("columns", 0, "levels"), [0, 2], "every number from 0 to its largest"),
+        (("columns", 0, "levels"), [1, 1], "every number from 0 to its largest"),
+        (("columns", 0, "levels"), [0, -1], r"levels\[1\] is -1"),
+        (("columns", 0, "levels"), [0, 0.5], r"levels\[1\] is 0.5"),
+        (("columns", 0, "levels"), None, r"columns\[0\].levels is None"),
+        (("columns", 1, "levels"), [0], "one per threshold"),
         (("columns", 0, "missing"), 1, r"columns\[0\].missing is 1: it must be true or false"),
         (("columns", 0, "zone"), "UTC", "only datetimes have a time zone"),
         (("columns", 0, "extra"), 1, r"columns\[0\] has unknown extra"),

@@ -51,6 +51,7 @@ def without(*switches: str, **others: Any) -> _core.Options:
 
 def solve(problem: Problem, options: _core.Options | None = None, **limits: Any) -> _core.Result:
     options = _core.Options() if options is None else options
+    tests = problem.test_weights
     dataset = _core.Dataset(
         _core.pack(problem.X),
         problem.y.astype(np.int32),
@@ -58,6 +59,7 @@ def solve(problem: Problem, options: _core.Options | None = None, **limits: Any)
         problem.n_classes,
         fold_rows=options.fold_rows,
         fold_columns=options.fold_columns,
+        test_weights=None if tests is None else tests.astype(np.uint32),
     )
     prior = _core.Prior(problem.alpha, problem.beta, np.array(problem.rho))
     return _core.search(dataset, prior, options, _core.Limits(**limits))

@@ -38,6 +38,23 @@ class Clock:
         self.now += seconds
 
 
+class TurnedClock:
+    """Stands still for some readings; then every reading takes longer than any limit.
+
+    Every thread may read it.
+    """
+
+    def __init__(self, late_from: float) -> None:
+        self.late_from = late_from
+        self.n_read = 0
+        self._lock = threading.Lock()
+
+    def __call__(self) -> float:
+        with self._lock:
+            self.n_read += 1
+            return max(0.0, self.n_read - self.late_from) * 1e9
+
+
 class SlowLabels:
     """Labels that take seconds to read, by this clock."""
 

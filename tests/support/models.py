@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -129,3 +130,32 @@ def pictured(
         schema=model.fitted_.schema.renamed(names),
         tree=Tree(asked, tree.left, tree.right, tree.counts),
     )
+
+
+def good_model():
+    """A model with columns of many kinds, proved optimal."""
+    rng = np.random.default_rng(3)
+    n = 200
+    age = rng.integers(18, 80, n).astype(float)
+    age[::7] = np.nan
+    frame = pd.DataFrame(
+        {
+            "age": age,
+            "colour": rng.choice(["red", "blue", "grün"], n),
+            "size": pd.Categorical(rng.choice(["s", "m", "l"], n), ["s", "m", "l"], ordered=True),
+            "joined": pd.to_datetime(rng.integers(18000, 19000, n), unit="D"),
+            "seen": pd.to_datetime(rng.integers(0, 10**9, n), unit="s", utc=True),
+            "price": [Decimal(int(v)) / 4 for v in rng.integers(0, 40, n)],
+            "member": rng.random(n) < 0.5,
+            "wait": pd.to_timedelta(rng.integers(0, 10**5, n), unit="s"),
+        }
+    )
+    y = np.where((frame["colour"] == "red") & (frame["age"] > 45), "yes", "no")
+    y[::20] = "no"
+    encoder = BinaryEncoder(max_thresholds=3)
+    model = MAPTreeClassifier(time_limit=None, encoder=encoder).fit(
+        frame, pd.Series(y, name="buys")
+    )
+    assert model.certificate_.optimal
+    assert model.tree_.depth >= 2
+    return model

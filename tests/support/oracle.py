@@ -2,13 +2,14 @@
 
 The cost of a tree is -log P(T, Y | X) in nats:
 
-    inner node of depth d    -log p_split(d) + log |V(I)|        p_split(d) = alpha (1 + d)^-beta
+    inner node of depth d    -log p_split(d) - log w_j + log W(I)   p_split(d) = alpha (1 + d)^-beta
     leaf of depth d          stop(d, I) - log B(c + rho) / B(rho)
                              stop(d, I) = 0 if V(I) is empty, else -log(1 - p_split(d))
 
 I is the set of rows that reach the node, c its class counts, and V(I) the columns that are not
-constant on I: all of them, copies and complements included. `max_depth` and `min_samples_leaf` take
-trees away and leave V(I) and stop as they are.
+constant on I: all of them, copies and complements included. w_j is the weight of the column that is
+tested, 1 unless given, and W(I) the sum of the weights of V(I), so |V(I)| unless given. `max_depth`
+and `min_samples_leaf` take trees away and leave V(I) and stop as they are.
 
 Three views of the same definition check one another: `tree_cost` scores one tree, `all_trees`
 lists them all, `optimum` takes the minimum with a cache. They share nothing with the core, so that
@@ -42,6 +43,7 @@ class Posterior:
     beta: float
     max_depth: float
     min_samples_leaf: int
+    test_weights: tuple[float, ...]
 
     @classmethod
     def of(
@@ -56,16 +58,19 @@ class Posterior:
         rho: float | Sequence[float] | None = None,
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
+        test_weights: Iterable[float] | None = None,
     ) -> Posterior:
         """Read a problem. rho: one number, one per class, or None for 5 / n_classes.
 
-        A weight is the number of times a row occurs; a row of weight 0 is not there.
+        A weight is the number of times a row occurs; a row of weight 0 is not there. The weight of
+        a test is how probable it is compared with others; None: all are 1.
         """
+        table = tuple(tuple(int(value) for value in row) for row in X)
         labels = tuple(int(label) for label in y)
         if rho is None:
             rho = 5 / n_classes
         return cls(
-            X=tuple(tuple(int(value) for value in row) for row in X),
+            X=table,
             y=labels,
             weights=(1,) * len(labels) if weights is None else tuple(int(w) for w in weights),
             rho=(rho,) * n_classes if isinstance(rho, (int, float)) else tuple(rho),
@@ -73,6 +78,7 @@ class Posterior:
             beta=beta,
             max_depth=math.inf if max_depth is None else max_depth,
             min_samples_leaf=min_samples_leaf,
+            test_weights=(1,) * len(table[0]) if test_weights is None else tuple(test_weights),
         )
 
     @property
@@ -93,8 +99,10 @@ class Posterior:
     def p_split(self, depth: int) -> float:
         return self.alpha * math.pow(1 + depth, -self.beta)
 
-    def inner_cost(self, rows: Rows, depth: int) -> float:
-        return -math.log(self.p_split(depth)) + math.log(len(self.varying(rows)))
+    def inner_cost(self, rows: Rows, depth: int, feature: int) -> float:
+        weight = sum(self.test_weights[f] for f in self.varying(rows))
+        choice = math.log(weight) - math.log(self.test_weights[feature])
+        return -math.log(self.p_split(depth)) + choice
 
     def leaf_cost(self, rows: Rows, depth: int) -> float:
         counts = self.counts(rows)
@@ -147,7 +155,7 @@ def tree_cost(
         for allowed, zeros, ones in posterior.splits(rows, depth):
             if allowed == feature:
                 below = cost(left, zeros, depth + 1) + cost(right, ones, depth + 1)
-                return posterior.inner_cost(rows, depth) + below
+                return posterior.inner_cost(rows, depth, feature) + below
         return math.inf
 
     return cost(tree, posterior.root, 0)
@@ -172,7 +180,7 @@ def all_trees(
     def grow(rows: Rows, depth: int) -> Iterator[tuple[Tree, float]]:
         yield LEAF, posterior.leaf_cost(rows, depth)
         for feature, zeros, ones in posterior.splits(rows, depth):
-            inner = posterior.inner_cost(rows, depth)
+            inner = posterior.inner_cost(rows, depth, feature)
             for left, left_cost in grow(zeros, depth + 1):
                 for right, right_cost in grow(ones, depth + 1):
                     yield (feature, left, right), inner + left_cost + right_cost
@@ -222,7 +230,7 @@ def optimum(
         for feature, zeros, ones in posterior.splits(rows, depth):
             left_cost, left = best(zeros, depth + 1)
             right_cost, right = best(ones, depth + 1)
-            cost = posterior.inner_cost(rows, depth) + left_cost + right_cost
+            cost = posterior.inner_cost(rows, depth, feature) + left_cost + right_cost
             if cost < found[0]:
                 found = cost, (feature, left, right)
         return found

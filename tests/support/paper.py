@@ -5,8 +5,10 @@ number of expansions. For that, "LB = UB" and ties must mean the same on both si
 whole numbers of 2^-32 nats, rounded once in the tables and exact from then on. No tolerance is
 needed anywhere.
 
-One thing is not the paper's: a node is found by its exact set of rows and its depth, where the
-paper trusts a hash of the rows. Give that as `subset_hash` to see what comes of it.
+Two things are not the paper's. Tests may have weights: then the choice of one costs the logarithm
+of the sum of those that vary, minus that of its own, both rounded; where all are 1 this is the
+paper's. And a node is found by its exact set of rows and its depth, where the paper trusts a hash
+of the rows. Give that as `subset_hash` to see what comes of it.
 """
 
 from __future__ import annotations
@@ -41,16 +43,16 @@ class Node:
     upper: float = math.inf
     expanded: bool = False
     leaf_cost: float = math.inf
-    split_cost: float = math.inf
+    split_cost: dict[int, int] = field(default_factory=dict)
     children: dict[int, tuple[Node, Node]] = field(default_factory=dict)
     parents: list[Node] = field(default_factory=list)
 
     def splits_lower(self) -> dict[int, float]:
         """Every split's lower bound, from its children as they are now."""
-        return {f: self.split_cost + a.lower + b.lower for f, (a, b) in self.children.items()}
+        return {f: self.split_cost[f] + a.lower + b.lower for f, (a, b) in self.children.items()}
 
     def splits_upper(self) -> dict[int, float]:
-        return {f: self.split_cost + a.upper + b.upper for f, (a, b) in self.children.items()}
+        return {f: self.split_cost[f] + a.upper + b.upper for f, (a, b) in self.children.items()}
 
 
 def maptree(
@@ -61,6 +63,7 @@ def maptree(
     alpha: float = 0.95,
     beta: float = 0.5,
     rho: float | Sequence[float] | None = None,
+    test_weights: Iterable[int] | None = None,
     max_expansions: float = math.inf,
     on_step: Callable[[float, float], object] | None = None,
     subset_hash: Callable[[frozenset[int]], Hashable] = lambda rows: rows,
@@ -69,7 +72,7 @@ def maptree(
 
     `on_step` is given the root's bounds before the first expansion and after each.
     """
-    cost = Costs(X, y, n_classes, alpha, beta, rho)
+    cost = Costs(X, y, n_classes, alpha, beta, rho, test_weights)
     cache: dict[tuple[Hashable, int], Node] = {}
 
     def node(rows: frozenset[int], depth: int) -> Node:
@@ -82,9 +85,8 @@ def maptree(
         o.expanded = True
         o.leaf_cost = cost.leaf(o.rows, o.depth)
         varying = cost.varying(o.rows)
-        if varying:
-            o.split_cost = cost.split(o.depth) + cost.choice(len(varying))
         for feature in varying:
+            o.split_cost[feature] = cost.split(o.depth) + cost.choice(feature, varying)
             ones = frozenset(row for row in o.rows if cost.X[row][feature])
             o.children[feature] = node(o.rows - ones, o.depth + 1), node(ones, o.depth + 1)
             for child in o.children[feature]:
@@ -169,9 +171,12 @@ class Costs:
         alpha: float,
         beta: float,
         rho: float | Sequence[float] | None,
+        test_weights: Iterable[int] | None = None,
     ) -> None:
         self.X = [[int(value) for value in row] for row in X]
         self.y = [int(label) for label in y]
+        given = [1] * len(self.X[0]) if test_weights is None else [int(w) for w in test_weights]
+        self.test_weights = [weight // math.gcd(*given) for weight in given]
         self.alpha = alpha
         self.beta = beta
         if rho is None:
@@ -196,8 +201,9 @@ class Costs:
     def split(self, depth: int) -> int:
         return units(-math.log(self.alpha * (1 + depth) ** -self.beta))
 
-    def choice(self, n_features: int) -> int:
-        return units(math.log(n_features))
+    def choice(self, feature: int, varying: list[int]) -> int:
+        together = sum(self.test_weights[f] for f in varying)
+        return units(math.log(together)) - units(math.log(self.test_weights[feature]))
 
     def pure(self, counts: list[int]) -> int:
         """What every class would cost in a leaf of its own."""

@@ -49,7 +49,7 @@ def seeds(count: int) -> Callable[[Test], Test]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Problem:
-    """Data and prior. Weights are whole numbers, or None for all one."""
+    """Data and prior. Weights of rows and of tests are whole numbers, or None for all one."""
 
     X: Matrix
     y: Vector
@@ -58,23 +58,27 @@ class Problem:
     beta: float
     rho: tuple[float, ...]
     weights: Vector | None = None
+    test_weights: Vector | None = None
 
     def __repr__(self) -> str:
         """Python that builds the problem again, to paste from a failed test."""
         weights = None if self.weights is None else f"np.array({self.weights.tolist()})"
+        tests = "" if self.test_weights is None else f", np.array({self.test_weights.tolist()})"
         return (
             f"Problem(np.array({self.X.tolist()}, np.uint8), np.array({self.y.tolist()}), "
-            f"{self.n_classes}, {self.alpha}, {self.beta}, {self.rho}, {weights})"
+            f"{self.n_classes}, {self.alpha}, {self.beta}, {self.rho}, {weights}{tests})"
         )
 
     @property
     def prior(self) -> dict[str, Any]:
         """The keywords that the oracles want beside X, y and weights."""
+        tests = None if self.test_weights is None else self.test_weights.tolist()
         return {
             "n_classes": self.n_classes,
             "alpha": self.alpha,
             "beta": self.beta,
             "rho": self.rho,
+            "test_weights": tests,
         }
 
     def repeated(self) -> Problem:
@@ -89,7 +93,8 @@ class Problem:
         return replace(self, X=self.X[order], y=self.y[order], weights=weights)
 
     def with_columns(self, order: npt.NDArray[np.int64]) -> Problem:
-        return replace(self, X=self.X[:, order])
+        tests = None if self.test_weights is None else self.test_weights[order]
+        return replace(self, X=self.X[:, order], test_weights=tests)
 
     def with_labels(self, names: npt.NDArray[np.int64]) -> Problem:
         """Class k is called names[k], and takes its rho along."""
@@ -198,6 +203,30 @@ def case(kind: str, seed: int, n_rows: int | None = None, n_features: int | None
     return generate(kind, seed, n_rows=n_rows, n_features=n_features)
 
 
+TEST_WEIGHTS: dict[str, Callable[[np.random.Generator, int], Vector]] = {
+    "a few small ones": lambda rng, f: rng.integers(1, 4, size=f),
+    "powers of two": lambda rng, f: 2 ** rng.integers(0, 25, size=f),
+    "anything": lambda rng, f: rng.integers(1, 2**28, size=f),
+    "one heavy": lambda rng, f: np.where(np.arange(f) == rng.integers(f), 10**6, 1),
+    "one light": lambda rng, f: np.where(np.arange(f) == rng.integers(f), 1, 10**6),
+}
+
+
+def with_test_weights(problem: Problem, seed: int) -> Problem:
+    """The same with weights of tests, of one kind after the other."""
+    rng = np.random.default_rng([seed, problem.X.shape[1]])
+    draw = list(TEST_WEIGHTS.values())[seed % len(TEST_WEIGHTS)]
+    return replace(problem, test_weights=draw(rng, problem.X.shape[1]).astype(np.int64))
+
+
+@cache
+def weighted_case(
+    kind: str, seed: int, n_rows: int | None = None, n_features: int | None = None
+) -> Problem:
+    """A generated problem with weights of tests, the same object for all tests."""
+    return with_test_weights(case(kind, seed, n_rows, n_features), seed)
+
+
 def big_few_distinct(n_rows: int, seed: int = 0, n_features: int = 3) -> Problem:
     """Many rows for the packing, few columns for brute force; column 0 tells most of the label."""
     rng = np.random.default_rng([n_rows, n_features, seed])
@@ -271,6 +300,7 @@ def problems(
     max_features: int = 4,
     max_classes: int = 4,
     max_weight: int = 0,
+    max_test_weight: int = 0,
 ) -> Problem:
     """Rows repeat, with the same or other labels; columns repeat, are complements or constant."""
     n_classes = draw(st.integers(2, max_classes))
@@ -301,4 +331,5 @@ def problems(
     )
     alpha = draw(st.sampled_from([0.95, 0.5, 0.999]) | st.floats(0.05, 0.999))
     beta = draw(st.sampled_from([0.5, 0.0, 2.0]) | st.floats(0, 8))
-    return Problem(X, y, n_classes, alpha, beta, tuple(rho), weights)
+    tests = integers(1, max_test_weight, X.shape[1]) if max_test_weight else None
+    return Problem(X, y, n_classes, alpha, beta, tuple(rho), weights, tests)

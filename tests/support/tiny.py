@@ -41,6 +41,10 @@ TINY = {
     "three classes, duplicate rows and columns": _tiny(
         _TWICE[:, [0, 1, 1]] ^ _rows("001"), "001122220011", 3, rho=(0.2, 0.2, 0.2)
     ),
+    "weights of tests": _tiny(_SIX, "001101", 2, test_weights=np.array([5, 1, 2])),
+    "weights of tests, duplicate rows and columns": _tiny(
+        _TWICE[:, [0, 1, 2, 1]], "001001110011", 2, test_weights=np.array([1, 3, 1000, 7])
+    ),
     "constant column": _tiny(_SIX[:, [0, 1, 2, 2]] & _rows("1110"), "001101", 2, alpha=0.5),
 }
 """By what is special about them. Few enough trees for a total variation below 0.02."""

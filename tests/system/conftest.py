@@ -1,4 +1,4 @@
-"""What the tests of exports share: the rows, the tools, and the table of what was compared.
+"""What the tests of exports and of the report share: rows, tools, what was compared, a browser.
 
 With MAPTREE_SYSTEM=1 (``make test-system``) exports are compared on 10,000 rows, and a test that
 is skipped, because a tool is not there, fails.
@@ -14,8 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from control import HANGS
 from mixed_table import Case, deep_case, mixed_case
 from postgresql_server import programs, running_server
+from report_cases import lacking
 
 STRICT = os.environ.get("MAPTREE_SYSTEM") == "1"
 COMPARED = pytest.StashKey[list["Compared"]]()
@@ -132,3 +134,60 @@ def postgresql():
             return psycopg.connect(host=socket, user="tester", dbname=name)
 
         yield connect
+
+
+# The report in a browser
+
+
+@pytest.fixture(scope="module")
+def browser():
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        lacking("playwright is not installed: pip install playwright")
+    found = next(
+        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+    )
+    if found is None:
+        lacking("Chromium is not installed: apt-get install chromium")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(
+            executable_path=found, args=["--no-sandbox"], timeout=1000 * HANGS
+        )
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def open_report(browser, tmp_path):
+    """Open a report; nothing may be fetched, and nothing may be complained of."""
+    faults, contexts = [], []
+
+    def open_it(model, X=None, y=None, width=1280, title=None, **options):
+        path = tmp_path / "report.html"
+        model.to_html(path, X, y, title=title)
+        context = browser.new_context(viewport={"width": width, "height": 900}, **options)
+        contexts.append(context)
+        context.set_default_timeout(1000 * HANGS)
+        page = context.new_page()
+
+        def on_request(route):
+            if route.request.url != path.as_uri():
+                faults.append(f"asked for {route.request.url}")
+                route.abort()
+            else:
+                route.continue_()
+
+        page.route("**/*", on_request)
+        page.on("console", lambda message: faults.append(f"console: {message.text}"))
+        page.on("pageerror", lambda error: faults.append(f"error: {error}"))
+        page.on(
+            "dialog", lambda dialog: (faults.append(f"dialog: {dialog.message}"), dialog.dismiss())
+        )
+        page.goto(path.as_uri())
+        return page
+
+    yield open_it
+    for context in contexts:
+        context.close()
+    assert faults == []

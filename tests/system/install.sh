@@ -19,15 +19,8 @@ need "command -v pdflatex && kpsewhich forest.sty && kpsewhich elocalloc.sty" \
   "texlive-latex-base texlive-latex-extra texlive-pictures"
 
 if [ -n "$missing" ]; then
-  if [ "$(id -u)" != 0 ] || ! command -v apt-get > /dev/null; then
-    echo "make test-system needs programs that only an administrator can install:" >&2
-    echo "  apt-get install --no-install-recommends$missing" >&2
-    exit 1
-  fi
-  export DEBIAN_FRONTEND=noninteractive
-  apt-get update -qq
   # shellcheck disable=SC2086
-  apt-get -o DPkg::Lock::Timeout=300 install -y -qq --no-install-recommends $missing > /dev/null
+  sh tests/support/debian_packages.sh "make test-system" $missing
 fi
 
 # Mermaid has no other parser than itself, and outside of a page it needs jsdom.

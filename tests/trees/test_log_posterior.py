@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -10,11 +11,13 @@ import scipy.sparse
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from checks import arrays_of
 from maptree import MAPTreeClassifier, Tree, log_posterior
-from problems import examples
+from oracle import all_trees
+from problems import examples, problems
 
 
-def cost_by_definition(tree, node, rows, depth, X, y, alpha, beta, rho):
+def cost_by_definition(tree, node, rows, depth, X, y, alpha, beta, rho, of_tests=None):
     """Node by node and row by row, with the likelihood as a product of predictions."""
     p_split = alpha / (1 + depth) ** beta
     varying = [j for j in range(len(X[0])) if len({X[i][j] for i in rows}) == 2]
@@ -28,10 +31,13 @@ def cost_by_definition(tree, node, rows, depth, X, y, alpha, beta, rho):
     test = tree.feature[node]
     if test not in varying:
         return math.inf
-    cost = -math.log(p_split) + math.log(len(varying))
+    of_tests = [1] * len(X[0]) if of_tests is None else of_tests
+    chosen = of_tests[test] / sum(of_tests[j] for j in varying)
+    cost = -math.log(p_split) - math.log(chosen)
     for child, answer in ((tree.left[node], 0), (tree.right[node], 1)):
         side = [i for i in rows if X[i][test] == answer]
-        cost += cost_by_definition(tree, child, side, depth + 1, X, y, alpha, beta, rho)
+        below = tree, child, side, depth + 1, X, y, alpha, beta, rho, of_tests
+        cost += cost_by_definition(*below)
     return cost
 
 
@@ -73,6 +79,65 @@ def test_it_follows_the_definition(case):
     tree, X, y, (alpha, beta, rho) = case
     cost = cost_by_definition(tree, 0, range(len(y)), 0, X, y, alpha, beta, rho)
     assert -log_posterior(tree, X, y, alpha, beta, rho) == pytest.approx(cost, abs=1e-9)
+
+
+@examples(60)
+@given(cases(), st.data())
+def test_it_follows_the_definition_with_weights_of_tests(case, data):
+    tree, X, y, (alpha, beta, rho) = case
+    weight = st.integers(1, 2**28) | st.integers(1, 3) | st.floats(1e-3, 1e3)
+    of_tests = data.draw(st.lists(weight, min_size=len(X[0]), max_size=len(X[0])))
+    cost = cost_by_definition(tree, 0, range(len(y)), 0, X, y, alpha, beta, rho, of_tests)
+    found = -log_posterior(tree, X, y, alpha, beta, rho, test_weights=of_tests)
+    assert found == pytest.approx(cost, abs=1e-9)
+
+
+@examples(40)
+@given(problems(max_weight=3, max_test_weight=2**20), st.data())
+def test_it_agrees_with_brute_force(problem, data):
+    """On any tree that brute force lists, with weights of rows and of tests."""
+    data_of = problem.X.tolist(), problem.y.tolist(), problem.weights.tolist()
+    trees = all_trees(*data_of, **problem.prior, max_depth=2)
+    some = [next(trees), *islice(trees, data.draw(st.integers(0, 5)), 200, 23)]
+    for tree, cost in some:
+        feature, left, right = arrays_of(tree)
+        arrays = Tree(feature, left, right, np.zeros((len(feature), problem.n_classes), int))
+        prior = problem.alpha, problem.beta, problem.rho
+        found = log_posterior(
+            arrays, problem.X, problem.y, *prior, problem.weights, problem.test_weights
+        )
+        assert -found == pytest.approx(cost, abs=1e-9)
+
+
+def test_only_odds_matter():
+    y = XOR[:, 0] ^ XOR[:, 1]
+    equal = log_posterior(XOR_TREE, XOR, y)
+    assert log_posterior(XOR_TREE, XOR, y, test_weights=[7, 7]) == pytest.approx(equal)
+    odds = log_posterior(XOR_TREE, XOR, y, test_weights=[3, 1])
+    assert odds == log_posterior(XOR_TREE, XOR, y, test_weights=np.array([3, 1], np.uint32))
+    # The root tests column 0 with 3/4 instead of 1/2; below it there is nothing to choose.
+    assert odds - equal == pytest.approx(math.log(1.5))
+
+
+@pytest.mark.parametrize(
+    ("of_tests", "kind", "message"),
+    [
+        ([1], ValueError, r"test_weights has shape \(1,\) but X has 2 tests"),
+        ([[1, 1]], ValueError, "shape"),
+        (1, ValueError, "shape"),
+        ([1, 0], ValueError, r"test_weights\[1\] is 0: pass numbers above 0"),
+        ([-1, 1], ValueError, r"test_weights\[0\] is -1"),
+        ([1, math.nan], ValueError, r"test_weights\[1\] is nan"),
+        ([1, math.inf], ValueError, r"test_weights\[1\] is inf"),
+        (["a", "b"], TypeError, "test_weights has type"),
+        ([None, 1], TypeError, "test_weights has type"),
+        ([True, True], TypeError, "test_weights has type bool"),
+    ],
+)
+def test_weights_of_tests_that_cannot_be_used(of_tests, kind, message):
+    leaf = Tree([-1], [-1], [-1], [[1, 1]])
+    with pytest.raises(kind, match=message):
+        log_posterior(leaf, [[0, 1], [1, 1]], [0, 1], test_weights=of_tests)
 
 
 @examples(20)

@@ -17,7 +17,7 @@ from maptree.encoding.answering import read_answers, training_overlap
 from maptree.tables.labels import numbers_among
 from maptree.tables.row_hashes import RowHashes
 from maptree.tables.values import Categories, Values
-from maptree.trees.seen_rows import SAMPLE, SeenRows
+from maptree.trees.seen_rows import SAMPLE, Overlap, SeenRows
 from maptree.words.scored_rows import rows_heading, rows_sentences
 from problems import seeds
 
@@ -236,6 +236,8 @@ def test_what_is_said():
         (frame[750:850], y[750:850], "On rows of which 50 of 100 were used for fitting"),
         (frame[700:800], y[700:800], "On rows that were all used for fitting"),
     ]
+    held_out = rows_sentences(overlap(model, frame[800:], y[800:]))
+    assert held_out == ["None of the 100 rows is equal to a training row."]
     for X, labels, heading in said:
         found = overlap(model, X, labels)
         assert rows_heading(found) == heading
@@ -244,7 +246,10 @@ def test_what_is_said():
     model = fit(repeating[:800], labels[:800])
     found = overlap(model, repeating[800:], labels[800:])
     assert rows_heading(found).endswith("equal to training rows")
-    assert "That alone does not show that they were used for fitting" in rows_sentences(found)[1]
+    assert "This does not show that the tree was fitted to them" in rows_sentences(found)[1]
+    for by_chance, held_out in ((8.3, "about 8 of 40"), (39.9, "nearly all")):
+        said = rows_sentences(Overlap(40, checked=40, equal=9, by_chance=by_chance))[1]
+        assert said.endswith(f" {held_out} held-out rows would be equal to one, too.")
     many, labels = mixed_table(6000, values=400)
     model = fit(many[:4000], labels[:4000])
     for rows, heading in (

@@ -105,3 +105,15 @@ def test_arrays_that_are_no_tree(change, message):
     arrays = {"feature": FEATURE, "left": LEFT, "right": RIGHT, "counts": COUNTS}
     with pytest.raises(ValueError, match=message):
         Tree(**(arrays | change))
+
+
+def test_arrays_are_copied_unless_nobody_can_write_them():
+    counts = np.array([[2, 1]])
+    view = counts[:]
+    view.setflags(write=False)
+    given, seen = Tree([-1], [-1], [-1], counts), Tree([-1], [-1], [-1], view)
+    counts[0, 0] = 7
+    assert given.counts.tolist() == seen.counts.tolist() == [[2, 1]]
+    final = np.array([[2, 1]])
+    final.setflags(write=False)
+    assert Tree([-1], [-1], [-1], final).counts is final

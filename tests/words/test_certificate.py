@@ -9,7 +9,12 @@ import pytest
 
 from command import call
 from maptree import MAPTreeClassifier
-from maptree.words.certificate import certificate_sentences, headline, size_sentence
+from maptree.words.certificate import (
+    certificate_sentences,
+    headline,
+    prior_sentence,
+    size_sentence,
+)
 from models import change
 
 COMMANDS = ("fit", "predict", "score", "show", "report", "export", "demo")
@@ -52,6 +57,28 @@ def test_a_small_gap_is_said_in_numbers():
     assert "that is up to 55 times as probable." in said
     assert "of depth" not in said
     assert headline(stopped(0.04)).startswith("Best found; at most 0.04 nats below")
+
+
+@pytest.mark.parametrize(
+    ("params", "said"),
+    [
+        ({}, "rho 2.5; all tests weigh the same."),
+        (
+            {"split_prior": "columns", "rho": [1, 2]},
+            "rho 1, 2; all columns weigh the same, and thresholds from coarse to fine.",
+        ),
+        (
+            {"split_prior": "columns", "column_weights": {"x1": 0, 0: 1, 2: 0.0}},
+            "from coarse to fine, times weights of columns: x1 0, x2 0.",
+        ),
+        ({"column_weights": dict.fromkeys(range(11), 0)}, "x8 0, x9 0 and 1 more."),
+    ],
+)
+def test_the_prior_is_named(params, said):
+    X, y = np.eye(12, dtype=int)[np.arange(60) % 12], np.arange(60) % 2
+    model = MAPTreeClassifier(max_expansions=2, **params).fit(X, y)
+    assert prior_sentence(model.fitted_).endswith(said)
+    assert prior_sentence(model.fitted_) in model.to_html()
 
 
 def test_help_has_no_type(capsys):

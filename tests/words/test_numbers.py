@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 
 import numpy as np
@@ -9,9 +10,12 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
 from maptree import MAPTreeClassifier
 from maptree.cli.descriptions import scores_text
+from maptree.cli.screen import draw
+from maptree.engine.progress import Progress
 from maptree.export.dot import write_dot
 from maptree.pictures.report.held_out import hold_out
 from maptree.pictures.tree_view import view_tree
@@ -77,6 +81,14 @@ def test_no_interval_reads_as_certain(a, b, c, digits):
 @given(st.floats(0, 1e6), st.integers(1, 4))
 def test_no_gap_reads_as_none(gap, digits):
     assert (float(gap_text(gap, digits).replace(",", "")) == 0) == (gap == 0)
+
+
+def test_no_gap_of_a_running_search_reads_as_none():
+    progress = Progress(1.0, 5, 5, -300.0, -299.9996, 0.0004, 2, 0, 3)
+    assert "| gap 0.0004 |" in str(progress)
+    lines = io.StringIO()
+    Console(file=lines, width=80).print(draw(progress, "Searching", 10.0))
+    assert re.search(r"gap +0\.0004 nats", lines.getvalue())
 
 
 @pytest.fixture(scope="module")

@@ -103,7 +103,7 @@ void quadrants(T total, T of_i, T of_j, T both, T* q) {
 
 // Column i against the later ones among `first` to `last`, `both` being the counts where i and the
 // other are one.
-template <class L, bool Folded, bool TwoClass, bool LeavesOnly>
+template <class L, bool Folded, bool TwoClass, bool LeavesOnly, bool Weighted>
 void evaluate_row(const PairScan& s, std::size_t i, std::size_t first, std::size_t last,
                   const PairCounts& both) {
   using I32 = typename L::I32;
@@ -115,6 +115,7 @@ void evaluate_row(const PairScan& s, std::size_t i, std::size_t first, std::size
   const I64 zero = L::splat64(0), infinite = L::splat64(never);
   const I64 stop_lower = L::splat64(s.stop_lower), stop_upper = L::splat64(s.stop_upper);
   const I32 copies_i = L::splat32(s.multiplicity[i]);
+  const I64 test_i = L::splat64(Weighted ? s.test_cost[i] : 0);
   I64 lower[2] = {infinite, infinite}, upper[2] = {infinite, infinite};
   I32 varying[2] = {L::splat32(0), L::splat32(0)};
 
@@ -191,16 +192,22 @@ void evaluate_row(const PairScan& s, std::size_t i, std::size_t first, std::size
     // A lane with j <= i repeats a pair: harmless to a minimum, masked in the count of columns.
     const I32 copies_j = L::after(i, j, L::load(s.multiplicity + j));
     const I32 copies = L::after(i, j, copies_i);
+    I64 test_j = zero;
+    if constexpr (Weighted) test_j = L::load(s.test_cost + j);
+    const auto split = [](I64 a, I64 b, I64 test) {
+      if constexpr (Weighted) return L::add(L::add(a, b), test);
+      return L::add(a, b);
+    };
     for (std::size_t side = 0; side < 2; ++side) {
       const std::size_t same = 3 * side, of_i = side + 1, of_j = 2 - side;
       if constexpr (!LeavesOnly) {
-        lower[side] = L::min(lower[side], L::add(low[same], low[of_i]));
+        lower[side] = L::min(lower[side], split(low[same], low[of_i], test_j));
         std::int64_t* const lower_j = s.lower[side] + j;
-        L::store(lower_j, L::min(L::load(lower_j), L::add(low[same], low[of_j])));
+        L::store(lower_j, L::min(L::load(lower_j), split(low[same], low[of_j], test_i)));
       }
-      upper[side] = L::min(upper[side], L::add(high[same], high[of_i]));
+      upper[side] = L::min(upper[side], split(high[same], high[of_i], test_j));
       std::int64_t* const upper_j = s.upper[side] + j;
-      L::store(upper_j, L::min(L::load(upper_j), L::add(high[same], high[of_j])));
+      L::store(upper_j, L::min(L::load(upper_j), split(high[same], high[of_j], test_i)));
       const I32 both_i = L::min(n[same], n[of_i]), both_j = L::min(n[same], n[of_j]);
       varying[side] = L::add(varying[side], L::where_positive(both_i, copies_j));
       std::int32_t* const varying_j = s.varying[side] + j;
@@ -218,16 +225,23 @@ void evaluate_row(const PairScan& s, std::size_t i, std::size_t first, std::size
   }
 }
 
-template <class L, bool LeavesOnly>
+template <class L, bool LeavesOnly, bool Weighted>
 void evaluate(const PairScan& s, std::size_t i, std::size_t first, std::size_t last,
               const PairCounts& both) {
   const bool two_class = s.two_class != nullptr;
   if (s.folded)
-    two_class ? evaluate_row<L, true, true, LeavesOnly>(s, i, first, last, both)
-              : evaluate_row<L, true, false, LeavesOnly>(s, i, first, last, both);
+    two_class ? evaluate_row<L, true, true, LeavesOnly, Weighted>(s, i, first, last, both)
+              : evaluate_row<L, true, false, LeavesOnly, Weighted>(s, i, first, last, both);
   else
-    two_class ? evaluate_row<L, false, true, LeavesOnly>(s, i, first, last, both)
-              : evaluate_row<L, false, false, LeavesOnly>(s, i, first, last, both);
+    two_class ? evaluate_row<L, false, true, LeavesOnly, Weighted>(s, i, first, last, both)
+              : evaluate_row<L, false, false, LeavesOnly, Weighted>(s, i, first, last, both);
+}
+
+template <class L, bool Weighted>
+void evaluate(const PairScan& s, std::size_t i, std::size_t first, std::size_t last,
+              const PairCounts& both) {
+  s.leaves_only ? evaluate<L, true, Weighted>(s, i, first, last, both)
+                : evaluate<L, false, Weighted>(s, i, first, last, both);
 }
 
 template <class L, std::size_t R>
@@ -235,8 +249,8 @@ void scan_some(const PairScan& s, std::size_t i, std::size_t first, std::size_t 
   count<L, R>(s, s.words + i, first, last, s.both);
   for (std::size_t r = 0; r < R; ++r) {
     const PairCounts both = row_of(s, s.both, r);
-    s.leaves_only ? evaluate<L, true>(s, i + r, first, last, both)
-                  : evaluate<L, false>(s, i + r, first, last, both);
+    s.test_cost == nullptr ? evaluate<L, false>(s, i + r, first, last, both)
+                           : evaluate<L, true>(s, i + r, first, last, both);
   }
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pkgutil
+import re
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -43,8 +44,11 @@ pipe.
 """
 
 
-def make_app() -> typer.Typer:
-    """Return the program with every command in the package ``commands``."""
+def make_app(asked: str | None = None) -> typer.Typer:
+    """Return the program with every command in the package ``commands``.
+
+    If one of them is asked for, it is made alone: typer reads the signatures of all that there are.
+    """
     app = typer.Typer(
         name="maptree",
         cls=_Group,
@@ -57,28 +61,67 @@ def make_app() -> typer.Typer:
     )
     app.callback(help=_ABOUT)(_version)
     names = [module.name for module in pkgutil.iter_modules(commands.__path__)]
+    names = [asked] if asked in names else names
     for name in sorted(names, key=lambda name: (name not in _ORDER, *_rank(name))):
         command = getattr(import_module(f"{commands.__name__}.{name}"), name)
         app.command(name, cls=_Command)(_past_typer(command))
     return app
 
 
-class _PlainHelp:
-    """Shows ``--help`` without a type, which some versions of typer call <bool>."""
+class _Adapted:
+    """Differs from typer in two details of its newer versions."""
 
     def get_help_option(self, ctx: Any) -> Any:
+        """Show ``--help`` without a type, which they call <bool>."""
         option = super().get_help_option(ctx)  # type: ignore[misc]
         if option is not None:
             option.metavar = ""
         return option
 
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Convert plain values without pydantic."""
+        params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for param in params:
+            if hasattr(param, "get_runtime_param") and "get_runtime_param" not in vars(param):
+                param.get_runtime_param = _Quick(param).itself
+        return params
 
-class _Command(_PlainHelp, TyperCommand):
+
+class _Command(_Adapted, TyperCommand):
     pass
 
 
-class _Group(_PlainHelp, TyperGroup):
+class _Group(_Adapted, TyperGroup):
     pass
+
+
+class _Quick:
+    """Converts the plain values of an option; all others are left to typer.
+
+    Newer versions of typer import pydantic to convert any value, which takes almost as long as
+    importing numpy: a mistake should be reported sooner.
+    """
+
+    def __init__(self, param: Any) -> None:
+        self._typers = param.get_runtime_param
+        self._annotation = param.type_descriptor.annotation
+
+    def itself(self) -> _Quick:
+        return self
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        kind = self._annotation
+        if value is None:
+            return () if param.multiple else None
+        if isinstance(kind, type) and type(value) is kind:
+            return value
+        if kind == list[str] and all(isinstance(part, str) for part in value):
+            return list(value)
+        if kind is int and isinstance(value, str) and re.fullmatch("[+-]?[0-9]{1,18}", value):
+            return int(value)
+        if kind is float and isinstance(value, str) and re.fullmatch("[0-9]+([.][0-9]+)?", value):
+            return float(value)
+        return self._typers().coerce(value, param=param, ctx=ctx)
 
 
 class _Interrupted(Exception):  # noqa: N818
@@ -144,14 +187,15 @@ def _run(arguments: Sequence[str]) -> int:
     as_json = "--json" in arguments
     try:
         given = list(arguments) or ["--help"]
-        code = make_app()(given, prog_name="maptree", standalone_mode=False)
+        code = make_app(given[0])(given, prog_name="maptree", standalone_mode=False)
         if code == 130:  # typer's own, while it prints help, whatever the signal
             return mistakes.interrupted_code()
         return code if isinstance(code, int) else 0
     except OutputLost:
         raise
     except (_Interrupted, KeyboardInterrupt, typer.Abort):
-        message = f"Interrupted.{what_was_written()}"
+        none = " No model was written." if "fit" in arguments[:1] else ""
+        message = f"Interrupted.{what_was_written() or none}"
         return complain(message, mistakes.interrupted_code(), as_json)
     except Refusal as refused:
         return complain(str(refused), refused.code, as_json)

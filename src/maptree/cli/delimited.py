@@ -7,7 +7,6 @@ import re
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv as csv
 
 from maptree.cli.content import blocks, copied, start
@@ -144,6 +143,9 @@ def _refuse_open_quote(content: pa.Buffer, table: pa.Table, where: str) -> None:
 
 
 def _clean(column: Any, dialect: Dialect) -> Any:
+    # Here, because it takes long to import: a file that cannot be read is refused without it.
+    import pyarrow.compute as pc
+
     trimmed = pc.utf8_trim_whitespace(column)
     # A regular expression, not pc.is_in, and null without pa.scalar: converting Python values to
     # Arrow imports pandas if it is installed, which takes longer than everything else here.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from maptree.trees.fitted import FittedTree
 from maptree.trees.scores import Scores
 from maptree.trees.training import HeldOutScores
 from maptree.words.certificate import certificate_sentences
-from maptree.words.column_report import report, row_numbers, text_in_doubt, text_read
+from maptree.words.column_report import report, thinned, to_check
 from maptree.words.numbers import probability_text, probability_texts
 from maptree.words.tree_text import rules
 
@@ -24,12 +24,30 @@ _OPTIONS = {
     "set dates to dmy or mdy": "pass --dates dmy or --dates mdy",
     "drop the column": "pass --drop {name}",
 }
-_MOST = 20  # columns in a list
+_MOST = 20  # columns or classes in a list
 _WHOLE = 50  # tables of up to this many columns are shown whole
+_ALL_CLASSES = 60  # up to this many classes are all listed
 _ALIKE = 5  # more columns with the same reason are counted, not listed
 _MOST_CLASSES = 6  # in a confusion matrix
 _MOST_ZEROS = 100  # classes, up to which a confusion matrix in JSON has all its zeros
 _SHOWN = 16  # characters of a class name
+
+
+# The classes
+
+
+def classes_text(counts: Iterable[tuple[object, int]]) -> str:
+    """List the classes with their rows; of very many, those with the most rows.
+
+    >>> classes_text([("no", 1200), ("yes", 7)])
+    'no 1,200, yes 7'
+    """
+    listed = list(counts)
+    more = ""
+    if len(listed) > _ALL_CLASSES:
+        more = f" and {len(listed) - _MOST:,} more classes"
+        listed = sorted(listed, key=lambda each: -each[1])[:_MOST]
+    return ", ".join(f"{shown(label)} {n:,}" for label, n in listed) + more
 
 
 # The tree
@@ -54,6 +72,7 @@ def model_document(fitted: FittedTree) -> dict[str, Any]:
         "target": training["target"],
         "classes": fitted.classes.tolist(),
         "training": training,
+        "prior": _prior_document(fitted),
         "certificate": asdict(fitted.certificate),
         "tree": {
             "leaves": fitted.tree.n_leaves,
@@ -62,6 +81,18 @@ def model_document(fitted: FittedTree) -> dict[str, Any]:
         },
         "importances": {name: share for name, share in shares if share > 0},
         "columns": [_column_document(fitted, column) for column in fitted.schema.columns],
+    }
+
+
+def _prior_document(fitted: FittedTree) -> dict[str, Any]:
+    prior = fitted.prior
+    weights = zip(fitted.schema.names, prior.column_weights, strict=False)
+    return {
+        "alpha": prior.alpha,
+        "beta": prior.beta,
+        "rho": prior.rho.tolist(),
+        "split_prior": prior.split_prior,
+        "column_weights": {name: weight for name, weight in weights if weight != 1},
     }
 
 
@@ -98,12 +129,21 @@ def pointed_out(fitted: FittedTree) -> list[tuple[str, str]]:
         (column.name, _as_options(column, part))
         for column in fitted.schema.columns
         if column.tests
-        for part in (
-            *text_read(column),
-            *(part for part in text_in_doubt(column) if part not in text_read(column)),
-            *row_numbers(column),
-        )
+        for part in to_check(column)
     ]
+
+
+def thinned_columns(fitted: FittedTree) -> list[str]:
+    """Return a line about the columns that have more thresholds than tests, if there are any."""
+    found = {c.name: numbers for c in fitted.schema.columns if (numbers := thinned(c))}
+    if not found:
+        return []
+    names = [shown(name) for name in found]
+    named = ", ".join(names) if len(names) <= _ALIKE else f"{len(names):,} columns"
+    most = max(n for n, _ in found.values())
+    of = max(n for _, n in found.values())
+    at_most = f"{most:,} thresholds" if len(names) == 1 else f"at most {most:,} thresholds each"
+    return [f"{named}: {at_most}, by quantile, of {'' if len(names) == 1 else 'up to '}{of:,}"]
 
 
 def _as_options(column: Column, note: str) -> str:
@@ -135,9 +175,9 @@ def columns_text(fitted: FittedTree) -> str:
     """Return how each column was used; in wide tables, those that the tree tests come first."""
     schema, used = fitted.schema, fitted.used_columns
     if not schema.takes_missing:
-        names = schema.names
-        listed, n_more = _first(range(len(names)), used, len(names))
-        return columns_of([[names[j], "0 or 1"] for j in listed], left=2) + _and_more(n_more)
+        listed, n_more = _first(range(len(schema.columns)), used, len(schema.columns))
+        about = [(column.name, column.note or "0 or 1") for column in schema.columns]
+        return columns_of([[*about[j]] for j in listed], left=2) + _and_more(n_more)
     columns = [replace(column, name=shown(column.name)) for column in schema.columns]
     if len(columns) <= _WHOLE:
         return report(columns)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -16,9 +16,10 @@ from maptree.cli.content import BLOCK, blocks, copied, file_content, start
 from maptree.cli.delimited import read_delimited
 from maptree.cli.header import Dialect
 from maptree.cli.mistakes import USAGE, Refusal, refuse_absent
-from maptree.cli.text_columns import TIMES, as_fitted, infer
 from maptree.files.json_values import repeated
-from maptree.schema.columns import Column
+
+if TYPE_CHECKING:
+    from maptree.schema.columns import Column
 
 EXTENSIONS = {
     ".csv": "csv",
@@ -58,6 +59,8 @@ class Source:
 
     def infer(self, name: str) -> Any:
         """Return a column with its type inferred."""
+        from maptree.cli.text_columns import infer  # for pyarrow.compute, as in delimited.py
+
         column = self.table.column(name)
         if not self._is_open(column):
             return column
@@ -65,6 +68,8 @@ class Source:
 
     def as_fitted(self, name: str, about: Column) -> Any:
         """Return a column converted to the type it had when a model was fitted."""
+        from maptree.cli.text_columns import TIMES, as_fitted
+
         column = self.table.column(name)
         if not self._is_open(column) or (self.format == "jsonl" and about.kind not in TIMES):
             return column

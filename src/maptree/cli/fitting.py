@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import math
+import sys
 import tempfile
 import warnings
 from collections.abc import Callable
@@ -16,26 +18,22 @@ from numpy.typing import NDArray
 
 from maptree.cli.descriptions import (
     certificate_text,
+    classes_text,
     left_out,
     model_document,
     pointed_out,
     reasons,
     scores_document,
     scores_text,
+    thinned_columns,
 )
 from maptree.cli.files import Source
-from maptree.cli.mistakes import (
-    UNUSABLE,
-    USAGE,
-    Refusal,
-    interrupted_code,
-    refuse_unknown,
-    split_names,
-)
+from maptree.cli.mistakes import UNUSABLE, Refusal, interrupted_code
 from maptree.cli.screen import Panel, complain, emit, heading, say
-from maptree.cli.settings import Plan, refuse_number_of_rho, refuse_place
+from maptree.cli.settings import Plan
 from maptree.cli.streams import OutputLost, written
-from maptree.cli.target import Target, read_target
+from maptree.cli.target import Target
+from maptree.cli.training_table import TrainingTable
 from maptree.engine.interrupts import Noted
 from maptree.files.controls import shown
 from maptree.model_file import StoredModel
@@ -43,16 +41,18 @@ from maptree.model_file.writing import write_model
 from maptree.trees.fitted import FittedTree
 from maptree.trees.scores import Scores, score
 from maptree.words.certificate import size_sentence
-from maptree.words.tree_text import indented
+from maptree.words.tree_text import indented, shown_depth
 
 Rows = NDArray[np.intp]
 
+_MOST_LINES = 64  # of a tree on a terminal
 
-def run_fit(plan: Plan, read: Callable[[], Source]) -> int:
-    """Read, fit, save, score and report; return the exit code."""
-    refuse_place(plan.model_path)
-    source = read()
-    target, table, set_aside = _prepare(plan, source)
+
+def run_fit(plan: Plan, given: TrainingTable) -> int:
+    """Fit, save, score and report; return the exit code."""
+    source, target, table, set_aside = given.source, given.target, given.table, given.set_aside
+    parameters = plan.parameters | {"column_weights": given.column_weights or None}
+    plan = replace(plan, parameters=parameters)
     fit_on = np.arange(len(target.labels), dtype=np.intp)
     test_on: Rows | None = None
     held = plan.holding_out
@@ -71,7 +71,7 @@ def run_fit(plan: Plan, read: Callable[[], Source]) -> int:
         saved = _save(model, plan.model_path)
         interrupted = interrupt.arrived() or was_interrupted(model.fitted)
     if not plan.as_json:
-        _say_model(model.fitted, set_aside)
+        _say_model(model.fitted, set_aside, saved)
     scores, method = None, ""
     if not interrupted and (test_on is not None or held.cv is not None):
         if not plan.as_json:
@@ -128,41 +128,6 @@ def _save(model: StoredModel, path: str, earlier: Saved | None = None) -> Saved:
         return Saved(other, f"{fault} It was written to {other} instead: move it from there.")
     except OSError:
         return Saved(None, f"{fault} It was not saved.")
-
-
-def _prepare(plan: Plan, source: Source) -> tuple[Target, pa.Table, list[tuple[str, str]]]:
-    """Return labels, columns to fit on, and columns that were left out with the reason."""
-    names = source.columns
-    refuse_unknown([plan.target], names, source.name)
-    drop = split_names(plan.drop, names)
-    refuse_unknown(drop, names, source.name)
-    if plan.target in drop:
-        fault = f"--drop {plan.target} is the target"
-        raise Refusal(f"{fault}: drop other columns, or name another target.", USAGE)
-    target = read_target(source, plan.target, plan.positive)
-    refuse_number_of_rho(plan.parameters["rho"], len(target.counts()))
-    set_aside = [(name, "dropped") for name in drop]
-    kept = [name for name in names if name != plan.target and name not in drop]
-    table = source.typed(kept)
-    for name in kept:
-        if name.startswith("column_") and _counts_rows(table.column(name)):
-            set_aside.append((name, "no name in the header, and it only numbers the rows"))
-            table = table.drop_columns([name])
-    if table.num_columns == 0:
-        raise Refusal(
-            f"{source.name} has no columns other than the target and those left out: leave out "
-            "fewer."
-        )
-    if len(target.rows) < table.num_rows:
-        table = table.take(target.rows)
-    return target, table, set_aside
-
-
-def _counts_rows(column: Any) -> bool:
-    if not pa.types.is_integer(column.type) or column.null_count or len(column) < 2:
-        return False
-    steps = np.diff(column.to_numpy())
-    return bool((steps == 1).all())
 
 
 def _fit(plan: Plan, table: pa.Table, target: Target, rows: Rows, title: str) -> StoredModel:
@@ -229,8 +194,6 @@ def _leaves(fitted: FittedTree, X: pa.Table) -> NDArray[np.intp]:
 
 def _split(labels: NDArray[Any], fraction: float, seed: int) -> tuple[Rows, Rows]:
     """Return the rows to fit on and the rows to hold out, with the same share of each class."""
-    from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
-
     held_out = round(len(labels) * fraction)
     _, counts = np.unique(labels, return_counts=True)
     if not 1 <= held_out < len(labels):
@@ -238,6 +201,8 @@ def _split(labels: NDArray[Any], fraction: float, seed: int) -> tuple[Rows, Rows
             f"--test-fraction {fraction:g} of {len(labels):,} rows leaves none to fit on or none "
             "to test on: pass another fraction, or --cv."
         )
+    from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
+
     even = counts.min() >= 2 and min(held_out, len(labels) - held_out) >= len(counts)
     kind = StratifiedShuffleSplit if even else ShuffleSplit
     splitter = kind(n_splits=1, test_size=held_out, random_state=seed)
@@ -277,26 +242,31 @@ def _cross_validate(
 
 def _say_what_was_read(source: Source, target: Target) -> None:
     say(f"{source.name}: {source.table.num_rows:,} rows, {len(source.columns):,} columns.")
-    shares = ", ".join(f"{shown(label)} {count:,}" for label, count in target.counts().items())
+    shares = classes_text(target.counts.items())
     say(f"Target {shown(target.name)}: {shares}.", indent="  ")
     if target.n_unlabelled:
         say(f"{target.n_unlabelled:,} rows without a target were left out.")
 
 
-def _say_model(fitted: FittedTree, set_aside: list[tuple[str, str]]) -> None:
+def _say_model(fitted: FittedTree, set_aside: list[tuple[str, str]], saved: Saved) -> None:
     without = [*set_aside, *left_out(fitted)]
     if without:
         heading("Columns left out")
         for line in reasons(without):
             say(f"  {line}", indent="    ")
-    notes = pointed_out(fitted)
+    notes = [*reasons(pointed_out(fitted)), *thinned_columns(fitted)]
     if notes:
         heading("Notes on columns")
-        for line in reasons(notes):
+        for line in notes:
             say(f"  {line}", indent="    ")
     heading("The tree")
-    say(indented(fitted), indent="    ")
+    # A terminal keeps few lines in sight; a pipe or a file takes all of them.
+    whole = saved.place is None or not sys.stdout.isatty()
+    depth = math.inf if whole else shown_depth(fitted.tree, _MOST_LINES)
+    say(indented(fitted, depth), indent="    ")
     say(size_sentence(fitted))
+    if depth < math.inf:
+        say(f"Shown to depth {depth}. All of it: maptree show {saved.place}")
     heading("Certificate")
     say(certificate_text(fitted))
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from maptree.parameters.names import nearest
+
 # Exit codes; `maptree --help` and docs/command-line.md list them.
 UNUSABLE = 1
 USAGE = 2
@@ -40,19 +42,6 @@ def split_names(given: Iterable[str] | None, known: Sequence[str]) -> list[str]:
     for part in given or ():
         names += [part] if part in known else [name.strip() for name in part.split(",")]
     return [name for name in names if name]
-
-
-def nearest(name: str, known: Sequence[str]) -> list[str]:
-    """Return the names most similar to one, ignoring case.
-
-    >>> nearest("Incom", ["age", "income"])
-    ['income']
-    """
-    from difflib import get_close_matches  # needed only for mistakes
-
-    lower = {other.lower(): other for other in known}
-    found = get_close_matches(name.lower(), list(lower), n=3, cutoff=0.6)
-    return [lower[match] for match in found]
 
 
 def refuse_unknown(names: Iterable[str], known: Sequence[str], where: str) -> None:
@@ -97,5 +86,13 @@ def _neighbours(file: Path) -> str:
         others = [other.name for other in file.parent.iterdir() if other.is_file()]
     except OSError:
         return f" The folder {file.parent} does not exist, either."
-    near = nearest(file.name, others)
+    # Nearly all tables have an extension in common, which makes no two of them similar.
+    stems: dict[str, list[str]] = {}
+    for other in sorted(others):
+        stems.setdefault(other.partition(".")[0], []).append(other)
+    near = []
+    for stem in nearest(file.name.partition(".")[0], list(stems)):
+        same = [other for other in stems[stem] if Path(other).suffix == file.suffix]
+        near += same or stems[stem]
+    near = near[:3]
     return f" Did you mean {' or '.join(str(file.parent / name) for name in near)}?" if near else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,57 +14,49 @@ from maptree.cli.mistakes import USAGE, Refusal
 if TYPE_CHECKING:
     from maptree.cli.files import Source
 
-_FILE = "Input file"
+
+def _about_file(metavar: str, help: str, *names: str) -> Any:
+    return typer.Option(*names, metavar=metavar, help=help, rich_help_panel="Input file")
+
 
 Format = Annotated[
     str | None,
-    typer.Option(
-        "--format",
-        metavar="NAME",
-        help="csv, tsv, parquet, feather or jsonl. Default: by the file extension.",
-        rich_help_panel=_FILE,
+    _about_file(
+        "NAME", "csv, tsv, parquet, feather or jsonl. Default: by the file extension.", "--format"
     ),
 ]
 Delimiter = Annotated[
     str | None,
-    typer.Option(
-        metavar="CHAR",
-        help="Character between cells, or tab. Default: detected from the header.",
-        rich_help_panel=_FILE,
-    ),
+    _about_file("CHAR", "Character between cells, or tab. Default: detected from the header."),
 ]
 Encoding = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAME",
-        help="Text encoding, such as latin-1. Default: UTF-8, or UTF-16 with a byte order mark.",
-        rich_help_panel=_FILE,
+    _about_file(
+        "NAME",
+        "Text encoding, such as latin-1. Default: UTF-8, or UTF-16 with a byte order mark.",
     ),
 ]
 Decimal = Annotated[
     str | None,
-    typer.Option(
-        metavar="CHAR",
-        help="Decimal mark in numbers, . or , where a column does not show it: 4,321 is 4321, and "
-        "4.321 with --decimal ,",
-        rich_help_panel=_FILE,
+    _about_file(
+        "CHAR",
+        "Decimal mark in numbers, . or , where a column does not show it: 4,321 is 4321, and 4.321 "
+        "with --decimal ,",
     ),
 ]
 Dates = Annotated[
     str | None,
-    typer.Option(
-        metavar="ORDER",
-        help="dmy or mdy: how to read dates such as 01/02/2020, where a column does not show it.",
-        rich_help_panel=_FILE,
+    _about_file(
+        "ORDER",
+        "dmy or mdy: how to read dates such as 01/02/2020, where a column does not show it.",
     ),
 ]
 Missing = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="WORD",
-        help="Another word for a missing value, in addition to NA, N/A, NaN, null, None, ? and "
-        "empty cells. Repeatable.",
-        rich_help_panel=_FILE,
+    _about_file(
+        "WORD",
+        "Another word for a missing value, in addition to NA, N/A, NaN, null, None, ? and empty "
+        "cells. Repeatable.",
     ),
 ]
 Json = Annotated[

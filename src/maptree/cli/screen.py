@@ -167,6 +167,8 @@ def draw(progress: Progress, title: str, limit: float | None) -> Drawn:
     from rich.panel import Panel as RichPanel
     from rich.table import Table
 
+    from maptree.trees.certificate import gap_text
+
     grid = Table.grid(padding=(0, 2))
     grid.add_column(justify="left")
     grid.add_column(justify="left")
@@ -177,7 +179,7 @@ def draw(progress: Progress, title: str, limit: float | None) -> Drawn:
         ("elapsed", f"{progress.seconds:.1f} s{of}"),
         ("best log posterior", f"{progress.log_posterior:.3f}" if searched else "-"),
         ("upper bound", f"{progress.log_posterior_bound:.3f}"),
-        ("gap", f"{progress.gap:.3f} nats" if searched else "-"),
+        ("gap", f"{gap_text(progress.gap, 3)} nats" if searched else "-"),
         ("proved to depth", depth),
         ("leaves", f"{progress.n_leaves:,}" if searched else "-"),
     ):

@@ -12,6 +12,7 @@ from maptree.model_file import FORMAT
 from maptree.parameters.budget import Budget
 from maptree.parameters.numbers import ParameterError
 from maptree.parameters.prior import read_alpha, read_beta, read_rho
+from maptree.parameters.split_prior import read_split_prior
 
 # Options whose names differ from the parameter's, and remedies that differ from the library's.
 _OPTIONS = {"n_jobs": "jobs"}
@@ -19,6 +20,7 @@ _REMEDIES = {
     "time_limit": "pass a number of seconds above 0, or none to search until the tree is proved",
     "n_jobs": "pass a number of threads, or -1 for all cores",
     "memory_limit": "pass a size such as 4GiB or 500MB",
+    "split_prior": "pass tests or columns",
     "rho": "pass a number from 1e-9 to 1e8, or one per class in sorted order, separated by commas",
 }
 
@@ -30,6 +32,7 @@ class Settings:
     alpha: float
     beta: float
     rho: str | None
+    split_prior: str
     time_limit: str
     max_expansions: int | None
     memory_limit: str | None
@@ -49,7 +52,12 @@ class Settings:
             "n_jobs": self.jobs,
         }
         try:
-            prior = {"alpha": read_alpha(self.alpha), "beta": read_beta(self.beta), "rho": rho}
+            prior: dict[str, Any] = {
+                "alpha": read_alpha(self.alpha),
+                "beta": read_beta(self.beta),
+                "rho": rho,
+                "split_prior": read_split_prior(self.split_prior),
+            }
             Budget.read(**limits)
         except ParameterError as error:
             raise Refusal(_as_option(error), USAGE) from None
@@ -139,6 +147,7 @@ class Plan:
     target: str
     model: str | None
     drop: list[str]
+    column_weights: list[str]
     positive: str | None
     holding_out: HoldingOut
     parameters: dict[str, Any]

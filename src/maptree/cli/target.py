@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,17 +20,36 @@ from maptree.tables.labels import target_fault
 
 @dataclass(frozen=True)
 class Target:
-    """The labels of the rows that have one."""
+    """The labels of the rows that have one.
+
+    They are checked as Arrow values: Arrow imports pandas to make arrays of them, if it is
+    installed, and a refusal should not wait for that.
+    """
 
     name: str
-    labels: NDArray[Any]  # whole numbers, booleans, or text in an array of objects
-    rows: NDArray[np.intp]  # where they are in the table
-    n_unlabelled: int
+    column: Any  # whole numbers, booleans or text; null where there is no label
+    counts: dict[str, int]  # rows of each class, in sorted order
+    merged: str | None = None  # the class that all others were merged against
 
-    def counts(self) -> dict[str, int]:
-        """Return how many rows each class has."""
-        classes, counts = np.unique(self.labels, return_counts=True)
-        return {str(label): int(n) for label, n in zip(classes, counts, strict=True)}
+    @cached_property
+    def labels(self) -> NDArray[Any]:
+        """Whole numbers, booleans, or text in an array of objects."""
+        labels: NDArray[Any] = self.column.drop_null().to_numpy()
+        if self.merged is None:
+            return labels
+        ours = labels.astype(str) == self.merged
+        return np.where(ours, self.merged, f"not {self.merged}").astype(object)
+
+    @cached_property
+    def rows(self) -> NDArray[np.intp]:
+        """Where the labels are in the table."""
+        return np.flatnonzero(self.column.is_valid().to_numpy())
+
+    @property
+    def n_unlabelled(self) -> int:
+        """The number of rows without a label."""
+        missing: int = self.column.null_count
+        return missing
 
 
 def read_target(source: Source, name: str, positive: str | None = None) -> Target:
@@ -41,25 +61,24 @@ def read_target(source: Source, name: str, positive: str | None = None) -> Targe
         kind = column.type
     if pa.types.is_floating(kind):  # NaN is missing, too
         column = pc.if_else(pc.is_nan(column), pa.nulls(1, kind)[0], column)
-    present = column.is_valid().to_numpy()
-    rows = np.flatnonzero(present)
-    if len(rows) == 0:
+    if column.null_count == len(column):
         raise Refusal(f"The target {name!r} is missing in every row: there is nothing to learn.")
     _refuse_measurements(column, name)
     if not (pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
         # Text labels stay as written: 1.0 stays 1.0.
-        column = source.table.column(name).cast(pa.string())
-    labels = _array(column.drop_null())
+        written = source.table.column(name).cast(pa.string())
+        column = pc.if_else(column.is_valid(), written, pa.nulls(1, pa.string())[0])
+    target = Target(name, column, _count(column))
     if positive is not None:
-        labels = _against_rest(labels, positive, name)
-    target = Target(name, labels, rows, len(present) - len(rows))
+        target = _against_rest(target, positive)
     _refuse_few_or_many(target)
     return target
 
 
-def _array(column: Any) -> NDArray[Any]:
-    labels: NDArray[Any] = column.to_numpy()
-    return labels
+def _count(column: Any) -> dict[str, int]:
+    found = pc.value_counts(column.drop_null())
+    labels, counts = found.field("values").to_pylist(), found.field("counts").to_pylist()
+    return {str(label): n for label, n in sorted(zip(labels, counts, strict=True))}
 
 
 def _refuse_measurements(column: Any, name: str) -> None:
@@ -81,33 +100,33 @@ def _refuse_measurements(column: Any, name: str) -> None:
 
 
 def _refuse_few_or_many(target: Target) -> None:
-    counts = target.counts()
+    counts = target.counts
     if len(counts) == 1:
         raise Refusal(
             f"The target {target.name!r} has only one class, {next(iter(counts))!r}: there is "
             "nothing to learn. Add rows of another class, or name another target."
         )
-    if target_fault(len(counts), len(target.labels), numbers=False):
+    n_rows = sum(counts.values())
+    if target_fault(len(counts), n_rows, numbers=False):
         raise Refusal(
-            f"The target {target.name!r} has {len(counts):,} classes in "
-            f"{len(target.labels):,} rows, such as {listed(list(counts)[:3])}: choose a column "
-            "with fewer."
+            f"The target {target.name!r} has {len(counts):,} classes in {n_rows:,} rows, such as "
+            f"{listed(list(counts)[:3])}: choose a column with fewer."
         )
 
 
-def _against_rest(labels: NDArray[Any], positive: str, name: str) -> NDArray[Any]:
+def _against_rest(target: Target, positive: str) -> Target:
     """Reduce several classes to two: this one, and all others."""
-    classes, codes = np.unique(labels, return_inverse=True)
-    texts = [str(label) for label in classes]
-    if positive not in texts:
+    counts = target.counts
+    if positive not in counts:
         raise Refusal(
-            f"--positive {positive}: the target {name!r} has no such class. "
-            f"{hint([positive], texts)}"
+            f"--positive {positive}: the target {target.name!r} has no such class. "
+            f"{hint([positive], list(counts))}"
         )
-    if len(texts) <= 2:
-        return labels
-    ours = codes == texts.index(positive)
-    return np.where(ours, positive, f"not {positive}").astype(object)
+    if len(counts) <= 2:
+        return target
+    rest = sum(counts.values()) - counts[positive]
+    merged = sorted({positive: counts[positive], f"not {positive}": rest}.items())
+    return replace(target, counts=dict(merged), merged=positive)
 
 
 def known_labels(source: Source, name: str, classes: NDArray[Any]) -> tuple[NDArray[Any], int]:

@@ -9,13 +9,15 @@ identifiers with leading zeros stay text. What else people write for numbers and
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from maptree.cli.mistakes import Refusal
-from maptree.schema.columns import Column
+
+if TYPE_CHECKING:
+    from maptree.schema.columns import Column
 
 _WHOLE = r"^[+-]?(0|[1-9][0-9]*)$"
 NUMBER = r"^[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$|^[+-]?(?i:inf|infinity)$"

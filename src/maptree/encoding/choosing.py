@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maptree.encoding.answering import add_column, prepare
+from maptree.encoding.prepared_columns import add_column, prepare
 from maptree.encoding.thresholds import ChosenThresholds, choose_thresholds
-from maptree.schema.columns import Column, EncoderParameters
+from maptree.schema.columns import BinaryColumns, Column, EncoderParameters
 from maptree.tables.binary import is_binary
 from maptree.tables.clock import is_zone
 from maptree.tables.deadline import OutOfTimeError, until
 from maptree.tables.labels import Codes
 from maptree.tables.row_hashes import RowHashes
-from maptree.tables.table import Table
+from maptree.tables.table import Matrix, Table
 from maptree.tables.values import Category, Values
 from maptree.tables.writing import Reading, read_text
 from maptree.words.values import category_text
@@ -60,15 +60,18 @@ class TablePass:
         parameters: EncoderParameters,
         pack: bool,
         hashes: RowHashes | None = None,
+        unused: Collection[int] = (),
     ) -> None:
         self.table = table
         self.rows = rows
         self.parameters = parameters
         self.pack = pack
         self.hashes = hashes  # of the rows
+        self.unused = unused  # columns that get no test, unread
         self.columns: list[Column] = []
         self.packed: list[NDArray[np.uint8]] = []  # per column
         self.binary = True  # all columns so far are 0/1
+        self._has_read = False  # any column
 
     @property
     def schema(self) -> tuple[Column, ...]:
@@ -79,9 +82,13 @@ class TablePass:
         """Read the columns one by one until the deadline."""
         for j in range(self.table.n_columns):
             name = column_name(self.table, j)
-            if j > 0 and time.perf_counter() > deadline:
+            if j in self.unused:
+                self._append_unused(name)
+                continue
+            if self._has_read and time.perf_counter() > deadline:
                 self._leave_unread(name)
                 continue
+            self._has_read = True
             try:
                 with until(deadline):
                     self._read(j, name)
@@ -104,6 +111,11 @@ class TablePass:
             column = with_reading(column, reading)
         self._append(column, values, self.table.label(j))
 
+    def _append_unused(self, name: str) -> None:
+        self.columns.append(Column.unused(name))
+        if self.pack:
+            self.packed.append(no_answers(self.table.n_rows))
+
     def _leave_unread(self, name: str) -> None:
         self._leave_binary()
         note = "not read before the time limit: no test"
@@ -121,7 +133,7 @@ class TablePass:
         if self.pack and column.tests:
             self.packed.append(prepare(column, values, where).pack())
         elif self.pack:
-            self.packed.append(np.empty((0, -(-len(values) // 8)), dtype=np.uint8))
+            self.packed.append(no_answers(len(values)))
 
     def _leave_binary(self) -> None:
         """Remove the tests of constant columns, which only an all-0/1 table keeps."""
@@ -130,6 +142,8 @@ class TablePass:
         self.binary = False
         with until(np.inf):  # all of them, or the table would have columns of both kinds
             for j, column in enumerate(self.columns):
+                if column.kind == "unused":
+                    continue
                 values = self.table.read(j)
                 self.columns[j] = choose_column(column.name, values, self.rows, self.parameters)
                 if self.columns[j].tests:
@@ -140,6 +154,11 @@ class TablePass:
                     self.hashes.remove(j, values)
 
 
+def no_answers(n_rows: int) -> NDArray[np.uint8]:
+    """Return the packed answers of a column without tests."""
+    return np.empty((0, -(-n_rows // 8)), dtype=np.uint8)
+
+
 def column_name(table: Table, column: int) -> str:
     """Return the name of a column, or x0, x1, ... where the table has no names."""
     return f"x{column}" if table.names is None else str(table.names[column])
@@ -148,11 +167,10 @@ def column_name(table: Table, column: int) -> str:
 # Columns of a 0/1 table
 
 
-def binary_schema(table: Table) -> tuple[Column, ...]:
-    """Return the columns of an all-0/1 table."""
-    return tuple(
-        binary_column(column_name(table, j), table.read(j)) for j in range(table.n_columns)
-    )
+def binary_schema(table: Matrix) -> BinaryColumns:
+    """Return the columns of an all-0/1 matrix."""
+    dtype = table.values.dtype
+    return BinaryColumns(table.n_columns, table.names, str(dtype), flags=dtype.kind == "b")
 
 
 def binary_column(name: str, values: Values) -> Column:
@@ -219,6 +237,7 @@ def _with_thresholds(column: Column, chosen: ChosenThresholds) -> Column:
         column,
         kind=chosen.kind,
         thresholds=chosen.thresholds,
+        levels=chosen.levels,
         categories=chosen.categories,
         note=chosen.note,
     )

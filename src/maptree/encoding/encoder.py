@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Self
 
@@ -16,8 +16,10 @@ from maptree import _core
 from maptree.encoding.answering import Answers
 from maptree.encoding.choosing import Rows, TablePass, binary_schema
 from maptree.parameters.numbers import bad_value, whole_number
+from maptree.parameters.split_prior import by_column, read_column_weights, read_split_prior
 from maptree.schema.columns import Column, EncoderParameters, Schema
 from maptree.schema.schema_json import read_schema, write_schema
+from maptree.schema.weights_of_tests import weights_of_tests
 from maptree.tables.binary import (
     add_binary_table,
     binary_columns,
@@ -127,9 +129,9 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
            [0, 1, 0]], dtype=uint8)
     """
 
-    schema_: tuple[Column, ...]
     passthrough_: bool
     n_features_in_: int
+    _columns: Sequence[Column]
 
     def __init__(
         self,
@@ -144,6 +146,11 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.decimal = decimal
 
     @property
+    def schema_(self) -> tuple[Column, ...]:
+        """The columns with their tests."""
+        return tuple(self._columns)
+
+    @property
     def test_columns_(self) -> NDArray[np.int32]:
         """The column that each test uses."""
         return np.array(self.schema().column_of_test, dtype=np.int32)
@@ -154,7 +161,7 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.array(
             [
                 _as_float(test.value) if column.kind == "number" else np.nan
-                for column in self.schema_
+                for column in self._columns
                 for test in column.tests
             ],
             dtype=np.float64,
@@ -163,7 +170,7 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def n_columns_read_(self) -> int:
         """Number of columns read before a time limit; later columns have no tests."""
-        return sum(column.kind != "unread" for column in self.schema_)
+        return sum(column.kind != "unread" for column in self._columns)
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Choose the tests.
@@ -181,8 +188,8 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         table = read_table(scratch, X, reset=True)
         codes = None if y is None else read_labels(y, table.n_rows)[1]
         self.fit_table(table, codes, read_weights(sample_weight, table.n_rows))
-        warn_of_identifiers(self.schema_)
-        warn_of_text(self.schema_)
+        warn_of_identifiers(self._columns)
+        warn_of_text(self._columns)
         return self
 
     def fit_table(
@@ -205,20 +212,23 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         weights: NDArray[np.int64] | None,
         deadline: float = np.inf,
         hashes: RowHashes | None = None,
+        unused: Collection[int] = (),
     ) -> _core.PackedTable:
         """Choose the tests and pack their answers, reading every column once.
 
         Columns not read before ``deadline`` (in ``time.perf_counter`` seconds) get no test. Columns
-        with a test are added to ``hashes``, of the rows.
+        with a test are added to ``hashes``, of the rows. Columns that are ``unused`` get no test,
+        and are not read.
         """
         parameters = self._parameters()
-        packed = table.pack() if isinstance(table, Matrix) else None
-        if packed is not None:
+        packed = table.pack() if isinstance(table, Matrix) and not unused else None
+        if isinstance(table, Matrix) and packed is not None:
             self._keep(table, binary_schema(table), passthrough=True)
             if hashes is not None:
                 add_binary_table(hashes, table)
             return packed
-        chosen = TablePass(table, Rows(codes, weights), parameters, pack=True, hashes=hashes)
+        rows = Rows(codes, weights)
+        chosen = TablePass(table, rows, parameters, pack=True, hashes=hashes, unused=unused)
         chosen.run(deadline)
         self._keep(table, chosen.schema, chosen.binary)
         return pack_columns(table.n_rows, chosen.packed)
@@ -236,9 +246,9 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self.decimal,
         )
 
-    def _keep(self, table: Table, schema: tuple[Column, ...], passthrough: bool) -> None:
+    def _keep(self, table: Table, columns: Sequence[Column], passthrough: bool) -> None:
         """Set the fitted attributes, all in one step: an interrupt finds the old or the new."""
-        kept = vars(self) | {"schema_": schema, "passthrough_": passthrough}
+        kept = vars(self) | {"_columns": columns, "passthrough_": passthrough}
         kept["n_features_in_"] = table.n_columns
         kept.pop("feature_names_in_", None)
         if table.names is not None:
@@ -251,7 +261,7 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         answers = self._answers(X)
         encoded = np.empty((answers.n_rows, len(self.test_columns_)), dtype=np.uint8)
         first = 0
-        for j, column in enumerate(self.schema_):
+        for j, column in enumerate(self._columns):
             if not column.tests:
                 continue
             prepared = answers.column(j)
@@ -273,11 +283,13 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         table = read_table(self, X, reset=False)
         answers = Answers(self.schema(), table)
         if self.passthrough_:
-            packed = table.pack() if isinstance(table, Matrix) else None
+            tested = self.schema().tested
+            whole = len(tested) == table.n_columns
+            packed = table.pack() if whole and isinstance(table, Matrix) else None
             if packed is None:
-                packed = pack_columns(table.n_rows, list(binary_columns(table)))
+                packed = pack_columns(table.n_rows, list(binary_columns(table, tested)))
             return packed.take()
-        columns = [answers.column(j).pack() for j, c in enumerate(self.schema_) if c.tests]
+        columns = [answers.column(j).pack() for j, c in enumerate(self._columns) if c.tests]
         return pack_columns(table.n_rows, columns).take()
 
     def _answers(self, X: Any) -> Answers:
@@ -286,13 +298,13 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def schema(self) -> Schema:
         """Return the columns and tests as one value."""
         named = hasattr(self, "feature_names_in_")
-        return Schema(self.schema_, named, self.passthrough_, self._parameters())
+        return Schema(self._columns, named, self.passthrough_, self._parameters())
 
     @classmethod
     def of_schema(cls, schema: Schema) -> Self:
         """Return a fitted encoder with these columns and tests."""
         encoder = cls() if schema.encoder is None else cls(**asdict(schema.encoder))
-        encoder.schema_ = schema.columns
+        encoder._columns = schema.columns
         encoder.passthrough_ = schema.binary
         encoder.n_features_in_ = len(schema.columns)
         if schema.named:
@@ -314,9 +326,38 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Return the tests in words, such as ``age <= 45.5``."""
         words = self.words(input_features)
         if self.passthrough_:
-            return np.array(words.schema.names, dtype=object)
+            names = words.schema.names
+            return np.array([names[j] for j in words.schema.tested], dtype=object)
         tests = [words.test(test) for test in range(len(words.schema.tests))]
         return np.array(tests, dtype=object)
+
+    def test_weights(
+        self,
+        split_prior: str = "columns",
+        column_weights: Mapping[str | int, float] | None = None,
+    ) -> NDArray[np.uint32]:
+        """Return the weight of every test under a prior on splits, for ``log_posterior``.
+
+        The parameters are those of ``MAPTreeClassifier``; a weight of 0 is one that its columns
+        had in ``fit``.
+
+        >>> encoder = BinaryEncoder().fit([[20, "a"], [40, "b"], [60, "a"], [80, "b"]])
+        >>> encoder.get_feature_names_out(["age", "group"]).tolist()
+        ['age <= 30', 'age <= 50', 'age <= 70', 'group = b']
+        >>> encoder.test_weights()
+        array([1, 2, 1, 4], dtype=uint32)
+        """
+        check_is_fitted(self)
+        prior = read_split_prior(split_prior)
+        names = [column.name for column in self.schema_]
+        of_columns = by_column(read_column_weights(column_weights), names)
+        for column, weight in zip(self.schema_, of_columns, strict=True):
+            if weight == 0 and column.tests:
+                remedy = "pass it to a classifier, which fits without the column"
+                fault = "leaves out a column that has tests"
+                raise bad_value(f"column_weights[{column.name!r}]", weight, fault, remedy)
+        found = weights_of_tests(self.schema_, prior, of_columns)
+        return np.ones(len(self.test_columns_), dtype=np.uint32) if found is None else found
 
     def report(self) -> ColumnReport:
         """Return a table of the columns: kind, number of tests, and notes on how they were used.
@@ -324,7 +365,7 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         It is text, which a notebook shows as a table.
         """
         check_is_fitted(self)
-        return report(self.schema_)
+        return report(self._columns)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fitted encoder as JSON values; ``from_dict`` reads them back exactly.

@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from maptree.encoding.levels import levels
+from maptree.encoding.ranking import rank
 from maptree.schema.columns import Column, Threshold
 from maptree.tables.clock import DAY, SECOND, zone_offset
-from maptree.tables.deadline import in_pieces
 from maptree.tables.labels import Codes
 from maptree.tables.values import Category, Values
 from maptree.words.column_report import ROW_NUMBERS
@@ -42,6 +43,7 @@ class ChosenThresholds:
 
     kind: str
     thresholds: tuple[Threshold, ...] = ()
+    levels: tuple[int, ...] = ()
     categories: tuple[Category, ...] = ()
     note: str = ""
     only: str | None = None  # the text of the only value, in a constant column
@@ -60,7 +62,7 @@ def choose_thresholds(
     data, distinct = np.ascontiguousarray(values.data), None
     if data.dtype.kind == "O":
         # No array type holds these numbers: gaps are chosen among their ranks.
-        distinct, data = _rank(data.tolist())
+        distinct, data = rank(data.tolist())
     gaps = choose_gaps(data, codes, weights, limit)
     low, high, ends = (
         _exact(side, distinct, values.per_unit) for side in (gaps.low, gaps.high, gaps.ends)
@@ -71,44 +73,13 @@ def choose_thresholds(
         return ChosenThresholds(values.kind, only=threshold_text(column, ends[0]))
     if values.kind == "number" and gaps.n_values == 2 and ends == [0, 1]:
         return ChosenThresholds("boolean", categories=(0, 1))
-    thresholds = _place(values, low, high)
-    return ChosenThresholds(values.kind, thresholds, categories, _note(values, gaps, weights))
-
-
-def _rank(numbers: list[Any]) -> tuple[list[Any], NDArray[np.intp]]:
-    """Return the distinct numbers in order, and the position of each number among them.
-
-    They are sorted as floats, which is many times as fast, and exactly where these are equal.
-
-    >>> _rank([10**30, 2, 10**30 + 1, 2])
-    ([2, 1000000000000000000000000000000, 1000000000000000000000000000001], array([1, 0, 2, 0]))
-    """
-    rounded = np.array([f for piece in in_pieces(numbers) for f in map(_nearest_float, piece)])
-    _, first, group = np.unique(rounded, return_index=True, return_inverse=True)
-    groups: list[list[Any]] = [[numbers[row]] for row in first.tolist()]
-    several: dict[int, set[Any]] = {}
-    start = 0
-    for piece in in_pieces(numbers):
-        those = group[start : start + len(piece)].tolist()
-        start += len(piece)
-        for number, g in zip(piece, those, strict=True):
-            if number != groups[g][0]:
-                several.setdefault(g, {groups[g][0]}).add(number)
-    if not several:
-        return [each[0] for each in groups], group
-    for g, those_equal in several.items():
-        groups[g] = sorted(those_equal)
-    distinct = [number for each in groups for number in each]
-    position = {number: i for i, number in enumerate(distinct)}
-    ranks = [position[number] for piece in in_pieces(numbers) for number in piece]
-    return distinct, np.array(ranks, dtype=np.intp)
-
-
-def _nearest_float(number: Any) -> float:
-    try:
-        return float(number)
-    except OverflowError:  # of whole numbers; a Decimal becomes infinite
-        return math.inf if number > 0 else -math.inf
+    return ChosenThresholds(
+        values.kind,
+        _place(values, low, high),
+        tuple(levels(gaps.below, gaps.n_rows).tolist()),
+        categories,
+        _note(values, gaps, weights),
+    )
 
 
 def _by_day(values: Values) -> Values:
@@ -183,6 +154,8 @@ class Gaps:
     low: NDArray[Any]  # the value below each chosen gap, in the type of the column
     high: NDArray[Any]  # the value above
     ends: NDArray[Any]  # the smallest and the largest value of the column
+    below: NDArray[np.int64]  # rows below each chosen gap, counted with their weights
+    n_rows: int  # counted with their weights
     n_values: int  # distinct values
     n_useful: int  # gaps where the class can change, from which the chosen ones were taken
 
@@ -214,11 +187,13 @@ def choose_gaps(
         gaps = _where_class_can_change(codes, gaps)
     starts = np.flatnonzero(gaps) + 1  # the first row above each gap
     n_useful = len(starts)
+    below = starts if weights is None else np.cumsum(weights)[starts - 1]
+    n_rows = len(ordered) if weights is None else int(weights.sum())
     if n_useful > limit:
-        below = starts if weights is None else np.cumsum(weights)[starts - 1]
-        total = len(ordered) if weights is None else int(weights.sum())
-        starts = starts[_by_quantile(below, total, limit)]
-    return Gaps(ordered[starts - 1], ordered[starts], ordered[[0, -1]], n_values, n_useful)
+        chosen = _by_quantile(below, n_rows, limit)
+        starts, below = starts[chosen], below[chosen]
+    low, high, ends = ordered[starts - 1], ordered[starts], ordered[[0, -1]]
+    return Gaps(low, high, ends, below, n_rows, n_values, n_useful)
 
 
 def _sort(

@@ -28,8 +28,9 @@ class Problem:
     @property
     def n_bytes(self) -> int:
         """Memory held outside the core while it works."""
-        weights = 0 if self.weights is None else self.weights.nbytes
-        return self.codes.nbytes + weights + self.prior.rho.nbytes
+        optional = (self.weights, self.prior.test_weights)
+        held = sum(0 if array is None else array.nbytes for array in optional)
+        return self.codes.nbytes + held + self.prior.rho.nbytes
 
     def dataset(
         self, deadline: float, *, fold_columns: bool = True, memory_limit: int = -1
@@ -43,6 +44,7 @@ class Problem:
             fold_columns=fold_columns,
             memory_limit=memory_limit,
             seconds=deadline - time.perf_counter(),
+            test_weights=self.prior.test_weights,
         )
 
     def core_prior(self) -> _core.Prior:

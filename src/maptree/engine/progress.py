@@ -13,6 +13,7 @@ from typing import Generic, Self, TextIO, TypeVar
 
 from maptree import _core
 from maptree.engine.interrupts import Noted, raising
+from maptree.trees.certificate import gap_text
 
 # Seconds between lines where the output is not a terminal.
 _LINE_SECONDS = 5.0
@@ -73,7 +74,7 @@ class Progress:
     def __str__(self) -> str:
         return (
             f"{self.seconds:6.1f} s | {self.expansions:,} expansions | "
-            f"best {self.log_posterior:.2f} | gap {self.gap:.2f} | "
+            f"best {self.log_posterior:.2f} | gap {gap_text(self.gap, 2)} | "
             f"proved to depth {self.proved_depth}"
         )
 

@@ -19,6 +19,8 @@ from maptree.trees.tree import Tree
 
 _TRACE = np.dtype([("seconds", np.float64), ("steps", np.int64), ("log_posterior", np.float64)])
 
+# What the core lets chains and the class counts of their trees take.
+_MOST_BYTES = 1 << 28
 # Samples weighed at a time.
 _PIECE = 1 << 16
 
@@ -30,6 +32,7 @@ class Run(Generic[Samples]):
     """What a sampler returned, with times counted from the start of ``fit``."""
 
     samples: Samples
+    status: str
     best: Tree
     log_posterior: float  # of the best tree
     trace: NDArray[Any]
@@ -70,18 +73,27 @@ def run_sampler(
     trace["log_posterior"] = samples.trace[:, 2]
     run = Run(
         samples,
+        _status(samples, len(problem.prior.rho)),
         _trees(samples)[samples.best],
         float(samples.log_posterior[samples.best]),
         trace,
         monitor.stopped_by_callback,
     )
     if line is not None:
-        end = samples.status.replace("_", " ")
+        end = run.status.replace("_", " ")
         line.close(
             f"{time.perf_counter() - started:6.1f} s | {trace['steps'][-1]:,} steps | "
             f"best {run.log_posterior:.4f} | {end}"
         )
     return run
+
+
+def _status(samples: _core.McmcSamples | _core.SmcSamples, n_classes: int) -> str:
+    """Return how a run ended; not by the memory of its chains, if most of it is class counts."""
+    if samples.status != "memory_limit":
+        return samples.status
+    counted = len(samples.feature) * n_classes * samples.counts.itemsize
+    return "class_limit" if counted > _MOST_BYTES // 2 else "memory_limit"
 
 
 def weigh(

@@ -73,8 +73,10 @@ def find_tree(
     seconds = time.perf_counter() - started
     if line is not None:
         line.close(_last_line(result, seconds))
+    # Without a limit, memory only ends a search where the class counts of a tree are too many.
+    unlimited = result.status == "memory_limit" and budget.memory < 0
     certificate = Certificate(
-        status=result.status,
+        status="class_limit" if unlimited else result.status,
         optimal=result.status == "optimal",
         log_posterior=0.0 - result.upper,
         log_posterior_bound=0.0 - result.lower,  # not -0.0
@@ -85,6 +87,7 @@ def find_tree(
         seconds=seconds,
         peak_bytes=max(dataset.peak_bytes, result.peak_bytes) + problem.n_bytes,
     )
+    result.counts.setflags(write=False)
     return Outcome(
         Tree(result.feature, result.left, result.right, result.counts),
         certificate,

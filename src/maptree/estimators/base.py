@@ -6,7 +6,7 @@ import copy
 import warnings
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -16,11 +16,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from maptree.encoding.answering import Answers
+from maptree.encoding.choosing import column_name
 from maptree.encoding.encoder import BinaryEncoder, warn_of_identifiers, warn_of_text
 from maptree.engine.problem import Problem
 from maptree.parameters.numbers import bad_type, bad_value, whole_number
 from maptree.parameters.prior import read_alpha, read_beta, read_prior
+from maptree.parameters.split_prior import by_column, read_column_weights, read_split_prior
 from maptree.schema.columns import Schema
+from maptree.schema.weights_of_tests import weights_of_tests
 from maptree.tables.binary import add_binary_table, pack_binary
 from maptree.tables.labels import Codes, doubtful_classes, read_labels
 from maptree.tables.row_hashes import RowHashes
@@ -37,7 +40,7 @@ class InterruptedWarning(UserWarning):
 
 
 class TargetWarning(UserWarning):
-    """The labels look like measurements or identifiers; they were fitted as classes."""
+    """The labels look like measurements or identifiers, or are too many; they were fitted."""
 
 
 class TimeLimitWarning(UserWarning):
@@ -64,6 +67,8 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     alpha: float
     beta: float
     rho: float | ArrayLike | None
+    split_prior: str
+    column_weights: Mapping[str | int, float] | None
     time_limit: float | None
     encoder: str | BinaryEncoder | None
     random_state: Any
@@ -122,6 +127,12 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.fitted_.prior.rho
 
     @property
+    def test_weights_(self) -> NDArray[np.uint32]:
+        """The weights that the prior gives to the tests."""
+        found = self.fitted_.prior.test_weights
+        return np.ones(len(self.fitted_.schema.tests), np.uint32) if found is None else found
+
+    @property
     def trace_(self) -> NDArray[Any]:
         """The course of the run: a structured array."""
         return self.fitted_.trace
@@ -130,6 +141,8 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Validate the shared parameters that do not depend on the data."""
         read_alpha(self.alpha)
         read_beta(self.beta)
+        read_split_prior(self.split_prior)
+        read_column_weights(self.column_weights)
         try:
             check_random_state(self.random_state)
         except ValueError as error:
@@ -149,21 +162,32 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         encoder = _read_encoder(self.encoder)
         scratch = copy.copy(self)  # validation sets attributes here, so a failure leaves no trace
         table = read_table(scratch, X, reset=True)
+        column_weights = (1.0,) * table.n_columns
+        if odds := read_column_weights(self.column_weights):
+            names = [column_name(table, j) for j in range(table.n_columns)]
+            column_weights = by_column(odds, names)
+        unused = {j for j, weight in enumerate(column_weights) if weight == 0}
         weights = read_weights(sample_weight, table.n_rows)
         classes, codes = _classes_that_count(y, weights, table.n_rows)
         prior = read_prior(self.alpha, self.beta, self.rho, len(classes))
         n_counted = table.n_rows if weights is None else int(weights.sum())
         if doubt := doubtful_classes(classes, n_counted):
             # Before the search, which may take long.
-            warnings.warn(doubt, TargetWarning, stacklevel=3)
+            warnings.warn(doubt, TargetWarning, stacklevel=4)  # fit, through `raising`
         hashes = RowHashes(table.n_rows, deadline)
         if encoder is not None:
-            packed = encoder.encode_table(table, codes, weights, deadline, hashes)
+            packed = encoder.encode_table(table, codes, weights, deadline, hashes, unused)
             schema = encoder.schema()
         else:
-            packed = pack_binary(table)
-            schema = Schema.of_matrix(table.n_columns, table.names)
-            add_binary_table(hashes, table)
+            schema = Schema.of_matrix(table.n_columns, table.names, unused)
+            packed = pack_binary(table, schema.tested if unused else None)
+            add_binary_table(hashes, table, schema.tested if unused else None)
+        prior = replace(
+            prior,
+            split_prior=read_split_prior(self.split_prior),
+            column_weights=column_weights if self.column_weights else (),
+            test_weights=weights_of_tests(schema.columns, self.split_prior, column_weights),
+        )
         seen = SeenRows.of(hashes, codes, weights)
         problem = Problem(packed, codes, weights, prior)
         # The table, which may be a copy, is released here: the next steps need the memory.
@@ -180,6 +204,8 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _warn_of_columns(self, schema: Schema) -> None:
         """Warn about columns without tests or in doubt. To be called directly by ``fit``."""
+        if schema.binary:
+            return
         warn_of_identifiers(schema.columns, stacklevel=4)
         warn_of_text(schema.columns, stacklevel=4)
         if schema.n_unread > 0:
@@ -188,6 +214,17 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"{schema.n_unread:,} of {len(schema.columns):,} columns got no tests. "
                 "Raise time_limit, or pass fewer columns.",
                 TimeLimitWarning,
+                stacklevel=3,
+            )
+
+    def _warn_of_class_counts(self, status: str) -> None:
+        """Warn where the number of classes ended a fit. To be called directly by ``fit``."""
+        if status == "class_limit":
+            warnings.warn(
+                f"The {len(self.classes_):,} classes ended the fit early: every node of a tree "
+                "holds a count of each, and they would take too much memory. What was found until "
+                "then was kept. Merge classes, or choose another target.",
+                TargetWarning,
                 stacklevel=3,
             )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
@@ -32,11 +32,11 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
     r"""The decision tree with the highest posterior probability, with a proof.
 
     The prior is that of Bayesian CART: a node at depth d splits with probability
-    ``alpha * (1 + d)**-beta``, on a test chosen evenly among those that are not constant on its
-    rows, and every leaf has Dirichlet(rho) class probabilities. ``fit`` searches all trees for
-    the one with the highest posterior probability given the labels. It stops when that tree is
-    proved optimal or when a limit is reached. ``certificate_`` says which, and how much more
-    probable any other tree could be.
+    ``alpha * (1 + d)**-beta``, on a test drawn from those that are not constant on its rows, by
+    default all with the same probability (``split_prior``), and every leaf has Dirichlet(rho) class
+    probabilities. ``fit`` searches all trees for the one with the highest posterior probability
+    given the labels. It stops when that tree is proved optimal or when a limit is reached.
+    ``certificate_`` says which, and how much more probable any other tree could be.
 
     Parameters
     ----------
@@ -78,12 +78,25 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
         Called with a ``Progress`` about 20 times a second; a true return value stops the search
         and keeps the best tree so far. An exception in it ends ``fit``.
 
+    split_prior : "tests" or "columns", default="tests"
+        Where a node splits, how probable each test is that is not constant on its rows. "tests":
+        all are equally probable, so a column with more thresholds is tested more often. "columns":
+        first the column, each equally probable; then its test. Thresholds go from coarse to fine:
+        the one nearest the median, those nearest the quartiles, and so on, each level with the
+        same probability; categories are equally probable; the test for missing values is a level
+        of its own. On a 0/1 table both are the same.
+    column_weights : dict or None, default=None
+        Prior odds of columns, by name or number, such as ``{"age": 2, "postcode": 0}``; others
+        weigh 1. Under "tests" it multiplies the weight of each of a column's tests. 0 leaves a
+        column out, as if the table did not have it.
+
     Attributes
     ----------
     classes_ : array (K,)
         The distinct labels, sorted.
     tree_ : Tree
-        Over the binary tests of ``encoder_``, or the columns if that is None.
+        Over the binary tests of ``encoder_``, or the columns if that is None, without those of
+        weight 0.
     certificate_ : Certificate
         What is proved about ``tree_``.
     trace_ : structured array
@@ -92,6 +105,8 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
         The fitted encoder.
     rho_ : float64 array (K,)
         The pseudo-counts used.
+    test_weights_ : uint32 array (tests,)
+        The weights that the prior gives to the tests.
     feature_importances_ : float64 array (n_features_in_,)
         For each column, the sum over the inner nodes that test it of what the log posterior would
         lose if that node were made a leaf (the node's subtree against the leaf it replaces).
@@ -140,6 +155,8 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
         random_state: Any = None,
         verbose: int = 0,
         callback: Callable[[Progress], object] | None = None,
+        split_prior: str = "tests",
+        column_weights: Mapping[str | int, float] | None = None,
     ) -> None:
         self.alpha = alpha
         self.beta = beta
@@ -154,6 +171,8 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
         self.random_state = random_state
         self.verbose = verbose
         self.callback = callback
+        self.split_prior = split_prior
+        self.column_weights = column_weights
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Find the most probable tree.
@@ -192,6 +211,7 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
             interrupted = interrupt.arrived()  # perhaps only after the search
         self._warn_of_columns(reading.schema)
         certificate = self.certificate_
+        self._warn_of_class_counts(certificate.status)
         ended = certificate.status == "interrupted" and not outcome.stopped_by_callback
         if interrupted or ended:
             warnings.warn(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -75,6 +75,9 @@ class MCMCTreeClassifier(SampledTreeClassifier[_core.McmcSamples]):
         Called with a ``SamplerProgress`` about 20 times a second; a true return value stops the
         chains and keeps the samples so far. An exception in it ends ``fit``.
 
+    split_prior, column_weights
+        Which tests the prior prefers, as in ``MAPTreeClassifier``.
+
     Attributes
     ----------
     classes_ : array (K,)
@@ -102,9 +105,10 @@ class MCMCTreeClassifier(SampledTreeClassifier[_core.McmcSamples]):
         For the moves "grow", "prune", "change" and "swap": proposed, accepted, rate. A change to
         the same test counts as accepted.
     status_ : str
-        ``complete``, ``time_limit``, ``memory_limit`` or ``interrupted``. The second to last: the
-        trees take 256 MiB, which happens with thousands of classes, whose counts every node has;
-        the samples drawn before that are kept.
+        ``complete``, ``time_limit``, ``memory_limit``, ``class_limit`` or ``interrupted``. Chains
+        and trees may take 256 MiB. ``class_limit``: most of that are the class counts of the trees;
+        merge classes. ``memory_limit``: the chains take it; pass fewer of them. The samples drawn
+        before that are kept.
     feature_importances_ : float64 array (n_features_in_,)
         The expected number of splits on each column, scaled to sum to 1; all zero if every tree
         is a single leaf.
@@ -112,6 +116,8 @@ class MCMCTreeClassifier(SampledTreeClassifier[_core.McmcSamples]):
         The fitted encoder.
     rho_ : float64 array (K,)
         The pseudo-counts used.
+    test_weights_ : uint32 array (tests,)
+        The weights that the prior gives to the tests.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -146,6 +152,8 @@ class MCMCTreeClassifier(SampledTreeClassifier[_core.McmcSamples]):
         random_state: Any = None,
         verbose: int = 0,
         callback: Callable[[SamplerProgress], object] | None = None,
+        split_prior: str = "tests",
+        column_weights: Mapping[str | int, float] | None = None,
     ) -> None:
         self.alpha = alpha
         self.beta = beta
@@ -161,6 +169,8 @@ class MCMCTreeClassifier(SampledTreeClassifier[_core.McmcSamples]):
         self.random_state = random_state
         self.verbose = verbose
         self.callback = callback
+        self.split_prior = split_prior
+        self.column_weights = column_weights
 
     def diagnostics(self) -> Diagnostics:
         """Return split R-hat and effective sample size of the log posterior of the kept samples.

@@ -111,11 +111,12 @@ class SampledTreeClassifier(TreeClassifier, Generic[Samples]):
                 weights_=weighted.weights,
                 tree_log_posteriors_=weighted.log_posteriors,
                 log_posterior_=run.log_posterior,
-                status_="time_limit" if reading.schema.n_unread > 0 else samples.status,
+                status_="time_limit" if reading.schema.n_unread > 0 else run.status,
                 **self._own_attributes(samples, weighted),
             )
             interrupted = interrupt.arrived()  # perhaps only after the sampling
         self._warn_of_columns(reading.schema)
+        self._warn_of_class_counts(self.status_)
         ended = samples.status == "interrupted" and not run.stopped_by_callback
         if interrupted or ended:
             warnings.warn(

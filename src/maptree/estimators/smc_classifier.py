@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -67,6 +67,9 @@ class SMCTreeClassifier(SampledTreeClassifier[_core.SmcSamples]):
         Called with a ``SamplerProgress`` about 20 times a second; a true return value stops the
         filters and keeps the particles so far. An exception in it ends ``fit``.
 
+    split_prior, column_weights
+        Which tests the prior prefers, as in ``MAPTreeClassifier``.
+
     Attributes
     ----------
     classes_ : array (K,)
@@ -94,7 +97,8 @@ class SMCTreeClassifier(SampledTreeClassifier[_core.SmcSamples]):
     resamplings_ : int64 array (n_islands,)
         How often each island resampled its particles.
     status_ : str
-        ``complete``, ``time_limit``, ``memory_limit`` (see ``MCMCTreeClassifier``) or
+        ``complete``, ``time_limit``, ``class_limit`` (see ``MCMCTreeClassifier``),
+        ``memory_limit`` (the class counts of the particles; pass fewer, or merge classes) or
         ``interrupted``.
     feature_importances_ : float64 array (n_features_in_,)
         The expected number of splits on each column, scaled to sum to 1; all zero if every tree
@@ -103,6 +107,8 @@ class SMCTreeClassifier(SampledTreeClassifier[_core.SmcSamples]):
         The fitted encoder.
     rho_ : float64 array (K,)
         The pseudo-counts used.
+    test_weights_ : uint32 array (tests,)
+        The weights that the prior gives to the tests.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -139,6 +145,8 @@ class SMCTreeClassifier(SampledTreeClassifier[_core.SmcSamples]):
         random_state: Any = None,
         verbose: int = 0,
         callback: Callable[[SamplerProgress], object] | None = None,
+        split_prior: str = "tests",
+        column_weights: Mapping[str | int, float] | None = None,
     ) -> None:
         self.alpha = alpha
         self.beta = beta
@@ -155,6 +163,8 @@ class SMCTreeClassifier(SampledTreeClassifier[_core.SmcSamples]):
         self.random_state = random_state
         self.verbose = verbose
         self.callback = callback
+        self.split_prior = split_prior
+        self.column_weights = column_weights
 
     def _sampler(self) -> Callable[[Reading, int], Callable[..., _core.SmcSamples]]:
         plan: dict[str, Any] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -93,7 +94,7 @@ class PlainTree:
         return cls(schema, labels, tuple(nodes))
 
     @property
-    def columns(self) -> tuple[Column, ...]:
+    def columns(self) -> Sequence[Column]:
         """The columns of the table."""
         return self.schema.columns
 

@@ -21,13 +21,19 @@ def _missing(value):
 """
 _AT_MOST_FUNCTION = """
 
-def _at_most(value, bound):
-    return not _missing(value) and value <= bound
+def _at_most(value, bound, column):
+    try:
+        return not _missing(value) and value <= bound
+    except (TypeError, ValueError):
+        raise TypeError(f"{column} is {value!r}: it cannot be compared with {bound!r}.") from None
 """
 _BELOW_FUNCTION = """
 
-def _below(value, bound):
-    return not _missing(value) and value < bound
+def _below(value, bound, column):
+    try:
+        return not _missing(value) and value < bound
+    except (TypeError, ValueError):
+        raise TypeError(f"{column} is {value!r}: it cannot be compared with {bound!r}.") from None
 """
 _DAY_FUNCTION = '''
 
@@ -47,10 +53,10 @@ def _moment(value):
 '''
 _TYPED_FUNCTION = '''
 
-def _typed(value):
+def _typed(value, column):
     """Refuse text: it was read as a number, a date or a time when the tree was fitted."""
     if isinstance(value, str):
-        raise TypeError(f"{value!r} is text: pass a number, a date or a time.")
+        raise TypeError(f"{column} is the text {value!r}: pass a number, a date or a time.")
     return value
 '''
 # The later functions use the first.
@@ -120,9 +126,10 @@ def _rule(tree: PlainTree, rule: Rule) -> str:
 
 
 def _condition(column: Column, test: Test) -> str:
-    x, value = f"row[{column.name!a}]", test.value
+    name, value = ascii(column.name), test.value
+    x = f"row[{name}]"
     if column.writing is not None:
-        x = f"_typed({x})"
+        x = f"_typed({x}, {name})"
     if test.asks == "missing":
         return f"_missing({x})"
     if column.kind == "boolean":
@@ -134,9 +141,9 @@ def _condition(column: Column, test: Test) -> str:
         return f"{x} in ({', '.join(listed)},)"
     if column.kind == "number":
         compare = "_below" if value == math.inf else "_at_most"
-        return f"{compare}({x}, {_constant(value)})"
+        return f"{compare}({x}, {_constant(value)}, {name})"
     given = {"date": f"_day({x})", "datetime": f"_moment({x})"}.get(column.kind, x)
-    return f"_at_most({given}, {_time(column, value)})"
+    return f"_at_most({given}, {_time(column, value)}, {name})"
 
 
 def _constant(value: Any) -> str:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
+
+# More numbers than this with one hash were chosen for it: of 64-bit numbers, nine have it.
+_EQUAL_HASHES = 64
 
 
 def fields(
@@ -101,6 +105,13 @@ def repeated(names: Iterable[str]) -> str | None:
             return name
         seen.add(name)
     return None
+
+
+def refuse_equal_hashes(values: Iterable[object], where: str) -> None:
+    """Refuse numbers of which many have one hash: each look-up would compare one with them all."""
+    counts = Counter(hash(value) for value in values if not isinstance(value, str))
+    if counts and max(counts.values()) > _EQUAL_HASHES:
+        raise ValueError(f"{where} has more than {_EQUAL_HASHES} numbers with the same hash.")
 
 
 def show(value: object) -> str:

@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from maptree.trees.fitted import FittedTree
 
 FORMAT = "maptree model"
-# 2: training.seen. Files of version 1 are read, too.
-VERSION = 2
+# 2: training.seen. 3: the weights of columns and tests. Files of earlier versions are read, too.
+VERSION = 3
 # The parameters of a classifier that a file holds. A callback is code, so it is not among them.
 PARAMETERS = (
     "alpha",
     "beta",
+    "column_weights",
     "encoder",
     "max_depth",
     "max_expansions",
@@ -28,6 +29,7 @@ PARAMETERS = (
     "n_jobs",
     "random_state",
     "rho",
+    "split_prior",
     "time_limit",
     "verbose",
 )

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maptree.files.json_values import fields, items, show, text
+from maptree.files.json_values import fields, items, refuse_equal_hashes, show, text
 
 # Fixed-length strings, integers, floats, booleans, Python objects; in numpy's notation.
 _DTYPE = re.compile(r"[<>]U[1-9][0-9]{0,6}|[<>|][iu][1248]|[<>]f[248]|\|b1|\|O")
@@ -66,6 +66,7 @@ def read_labels(value: object, where: str) -> NDArray[Any]:
         if not _fits(label, dtype):
             raise ValueError(f"{where}.values[{i}] is {show(label)}: it must be of type {name}.")
     _refuse_disorder(values, where)
+    refuse_equal_hashes(values, f"{where}.values")
     labels = np.empty(len(values), dtype=dtype)
     labels[:] = values
     return labels

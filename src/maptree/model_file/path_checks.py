@@ -1,4 +1,4 @@
-"""Paths of a tree that no search can have found.
+"""Paths of a tree that no search can have found, or that are too long to be described.
 
 A search splits rows by tests whose answers differ among them. So no test on a path has an answer
 that the tests above it determine, which also bounds the depth: a path has each test once at most.
@@ -14,10 +14,10 @@ from maptree.files.json_values import show
 from maptree.schema.columns import Column, Schema, Test
 from maptree.trees.tree import Tree
 
-# Tests on the paths to all leaves: any shape of a few hundred leaves is allowed, in larger trees
-# paths of this length on average.
-MOST_TESTS = 200_000
-MOST_TESTS_PER_LEAF = 64
+# Tests on the paths to all leaves: any shape of a thousand leaves is allowed, in larger trees paths
+# of this length on average. One-hot columns make long paths: a search that found them is not lost.
+MOST_TESTS = 500_000
+MOST_TESTS_PER_LEAF = 512
 # Characters of the tests on the paths to all leaves, and of the tests of all nodes.
 MOST_TEXT = 1 << 26
 
@@ -94,7 +94,7 @@ def _refuse_long_paths(tree: Tree, schema: Schema) -> None:
     if n_tests > most:
         raise ValueError(
             f"tree: the paths to its {tree.n_leaves:,} leaves have {n_tests:,} tests in total; at "
-            f"most {most:,}."
+            f"most {most:,}. With a smaller max_depth there are fewer."
         )
     sizes = _test_sizes(tree, schema)
     above = [0] * tree.node_count  # characters of the tests above a node

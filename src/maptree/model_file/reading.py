@@ -23,6 +23,7 @@ from maptree.files.json_values import (
 )
 from maptree.files.strict_json import parse, read_bytes
 from maptree.model_file import FORMAT, PARAMETERS, VERSION, StoredModel
+from maptree.model_file.foreign_files import refuse_table
 from maptree.model_file.labels import read_labels
 from maptree.model_file.path_checks import refuse_impossible_paths
 from maptree.model_file.training import read_training
@@ -30,8 +31,10 @@ from maptree.parameters.budget import Budget, Constraints
 from maptree.parameters.limits import MAX_TOTAL_WEIGHT
 from maptree.parameters.numbers import whole_number
 from maptree.parameters.prior import MAX_RHO, MIN_RHO, Prior, read_alpha, read_beta, read_rho
+from maptree.parameters.split_prior import Odds, by_column, read_column_weights, read_split_prior
 from maptree.schema.columns import Schema
 from maptree.schema.schema_json import read_encoder_parameters, read_schema
+from maptree.schema.weights_of_tests import weights_of_tests
 from maptree.trees.certificate import STATUSES, Certificate
 from maptree.trees.fitted import TRACE, FittedTree
 from maptree.trees.tree import Tree, TreeError
@@ -76,6 +79,7 @@ def read_model(path: str | os.PathLike[str]) -> StoredModel:
             errno.ENOENT, "There is no such model file: check the name and the folder", str(path)
         ) from None
     except ValueError as error:
+        refuse_table(path)
         message = str(error)
         if len(message) > 2 * _MESSAGE:
             message = f"{message[:_MESSAGE]} ... {message[-_MESSAGE:]}"
@@ -89,19 +93,27 @@ def parse_model(values: Any) -> StoredModel:
     _refuse_foreign(values)
     given = fields(values, "the file", _FIELDS)
     classes = read_labels(given["classes"], "classes")
-    parameters, constraints = _read_parameters(given["parameters"], len(classes))
-    schema = _read_schema(given["schema"], given["matrix"])
+    parameters, constraints = _read_parameters(given["parameters"], len(classes), given["version"])
+    odds = read_column_weights(parameters["column_weights"])
+    schema, column_weights = _read_schema(given["schema"], given["matrix"], odds)
     twice = repeated(schema.names) if schema.named else None
     if twice is not None:
         raise ValueError(f"two columns are named {show(twice)}: names must be distinct.")
-    rho = _numbers(given["rho"], "rho", MIN_RHO, MAX_RHO, len(classes))
+    prior = Prior(
+        float(parameters["alpha"]),
+        float(parameters["beta"]),
+        _numbers(given["rho"], "rho", MIN_RHO, MAX_RHO, len(classes)),
+        parameters["split_prior"],
+        column_weights if odds else (),
+        weights_of_tests(schema.columns, parameters["split_prior"], column_weights),
+    )
     tree = _read_tree(given["tree"], len(schema.tests), len(classes))
     refuse_impossible_paths(tree, schema)
     fitted = FittedTree(
         tree=tree,
         schema=schema,
         classes=classes,
-        prior=Prior(float(parameters["alpha"]), float(parameters["beta"]), rho),
+        prior=prior,
         training=read_training(given["training"], tree, given["version"]),
         trace=_read_trace(given["trace"]),
         certificate=_read_certificate(given["certificate"]),
@@ -122,9 +134,14 @@ def _refuse_foreign(values: Any) -> None:
         )
 
 
-def _read_parameters(value: object, n_classes: int) -> tuple[dict[str, Any], Constraints]:
+def _read_parameters(
+    value: object, n_classes: int, version: int
+) -> tuple[dict[str, Any], Constraints]:
     """Return the parameters of a classifier; all are values that ``fit`` accepts."""
-    given = dict(fields(value, "parameters", PARAMETERS))
+    added = {} if version > 2 else {"split_prior": "tests", "column_weights": None}
+    names = [name for name in PARAMETERS if name not in added]
+    given = fields(value, "parameters", names) | added
+    given["column_weights"] = _read_pairs(given["column_weights"], "parameters.column_weights")
     if isinstance(given["encoder"], dict):
         read_encoder_parameters(given["encoder"], "parameters.encoder")
     elif given["encoder"] not in ("auto", None):
@@ -139,6 +156,8 @@ def _read_parameters(value: object, n_classes: int) -> tuple[dict[str, Any], Con
         read_alpha(given["alpha"])
         read_beta(given["beta"])
         read_rho(given["rho"], n_classes)
+        read_split_prior(given["split_prior"])
+        read_column_weights(given["column_weights"])
         if not isinstance(given["verbose"], bool):
             whole_number("verbose", given["verbose"], least=0)
         budget = Budget.read(**{name: given[name] for name in (*limits, "n_jobs")})
@@ -147,16 +166,50 @@ def _read_parameters(value: object, n_classes: int) -> tuple[dict[str, Any], Con
     return given, budget.constraints
 
 
-def _read_schema(schema: object, matrix: object) -> Schema:
-    """Return the columns, and the parameters of the encoder that chose their tests."""
+def _read_pairs(value: object, where: str) -> dict[Any, Any] | None:
+    """Return the dict that was written as pairs; null is None."""
+    if value is None:
+        return None
+    pairs = [items(pair, f"{where}[{i}]", 2) for i, pair in enumerate(items(value, where))]
+    keys = [key for key, _ in pairs]
+    for i, key in enumerate(keys):
+        if isinstance(key, bool) or not isinstance(key, (str, int)):
+            raise ValueError(f"{where}[{i}][0] is {show(key)}: it must be text or a whole number.")
+    if len(set(keys)) < len(keys):
+        raise ValueError(f"{where} has a column twice.")
+    return dict(pairs)
+
+
+def _read_schema(schema: object, matrix: object, odds: Odds) -> tuple[Schema, tuple[float, ...]]:
+    """Return the columns, with the encoder that chose their tests, and the columns' weights."""
     if (schema is None) == (matrix is None):
         raise ValueError("schema and matrix: exactly one of them must be null.")
     if schema is None:
-        return _read_matrix(matrix)
-    try:
-        return read_schema(schema)
-    except ValueError as error:
-        raise ValueError(f"schema: {error}") from None
+        found = _read_matrix(matrix)
+    else:
+        try:
+            found = read_schema(schema)
+        except ValueError as error:
+            raise ValueError(f"schema: {error}") from None
+    weights = (1.0,) * len(found.columns)
+    if odds:
+        try:
+            weights = by_column(odds, found.names)
+        except ValueError as error:
+            raise ValueError(f"parameters: {error}") from None
+    unused = {j for j, weight in enumerate(weights) if weight == 0}
+    if schema is None:
+        if not unused:
+            return found, weights
+        names = found.names if found.named else None
+        return Schema.of_matrix(len(found.columns), names, unused), weights
+    for j, column in enumerate(found.columns):
+        if (column.kind == "unused") != (j in unused):
+            raise ValueError(
+                f"schema: columns[{j}] is of kind {column.kind!r}, but its weight is {weights[j]:g}"
+                " in parameters.column_weights: columns of weight 0 are unused, and no others."
+            )
+    return found, weights
 
 
 def _read_matrix(value: object) -> Schema:

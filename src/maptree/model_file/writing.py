@@ -71,6 +71,9 @@ def _parameter(name: str, value: Any) -> Any:
     """Return a parameter as plain numbers, text and lists."""
     if name == "random_state":
         return int(value) if isinstance(value, Integral) else None
+    if name == "column_weights" and value is not None:
+        # As pairs: the keys of JSON objects are always text.
+        return [[_parameter("", key), _parameter("", weight)] for key, weight in value.items()]
     if value is None or isinstance(value, (bool, str)):
         return value
     if isinstance(value, np.bool_):

@@ -20,11 +20,18 @@ MAX_BETA = 1e6
 
 @dataclass(frozen=True)
 class Prior:
-    """p_split(d) = alpha * (1 + d)**-beta, and Dirichlet(rho) probabilities in every leaf."""
+    """p_split(d) = alpha * (1 + d)**-beta, and Dirichlet(rho) probabilities in every leaf.
+
+    Where a node splits, the probability of a test is its weight divided by the sum over the tests
+    that are not constant on the rows of the node. docs/design/prior.md defines the weights.
+    """
 
     alpha: float
     beta: float
     rho: NDArray[np.float64]
+    split_prior: str = "tests"
+    column_weights: tuple[float, ...] = ()  # one per column; none: all the same
+    test_weights: NDArray[np.uint32] | None = None  # one per test; None: all the same
 
 
 def read_prior(alpha: object, beta: object, rho: object, n_classes: int) -> Prior:

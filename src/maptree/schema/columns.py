@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
-from typing import Literal
+from operator import eq
+from typing import Literal, overload
+
+import numpy as np
+from numpy.typing import NDArray
 
 from maptree.tables.values import Category
 from maptree.tables.writing import TextOptions, Writing
@@ -14,6 +18,7 @@ from maptree.tables.written_numbers import NumberWriting
 
 Threshold = int | float | Decimal
 Asks = Literal["at most", "equals", "missing"]
+Names = Sequence[str] | NDArray[np.object_]
 
 KINDS = (
     "number",
@@ -27,6 +32,7 @@ KINDS = (
     "constant",
     "identifier",
     "unread",
+    "unused",
 )
 # Kinds whose tests are thresholds.
 THRESHOLDS = ("number", "ordered", "date", "datetime", "time", "duration")
@@ -56,13 +62,17 @@ class Column:
     kind : str
         "number", "boolean" (two values that stand for yes and no), "category", "ordered",
         "date", "datetime", "time" or "duration". "constant" and "identifier" columns have no test
-        except for missing values. "unread" columns have none because time ran out.
+        except for missing values. "unread" columns have none because time ran out, "unused" ones
+        because their weight is 0.
     dtype : str
         The type, as the table calls it.
     thresholds : tuple
         Of numbers: ints, floats or Decimals. Of an ordered column: positions in ``categories``. Of
         dates: days since 1970-01-01. Of other times: nanoseconds, since 1970-01-01 (in UTC if there
         is a time zone), since midnight, or of the duration.
+    levels : tuple of int
+        The level of each threshold, from coarse to fine: 0 divides the training rows most evenly,
+        1 does so on either side of it, and so on. Empty in schemas of earlier versions.
     categories : tuple
         Of a category column: those that have a test, sorted; only one if the column has two values.
         Of an ordered column: all, in their order. Of a boolean column: the value for no, then the
@@ -90,6 +100,7 @@ class Column:
     note: str = ""
     others: tuple[Category, ...] | None = None
     writing: Writing | None = None
+    levels: tuple[int, ...] = ()
 
     @cached_property
     def tests(self) -> tuple[Test, ...]:
@@ -107,6 +118,11 @@ class Column:
             tests.append(Test("missing"))
         return tuple(tests)
 
+    @classmethod
+    def unused(cls, name: str) -> Column:
+        """Return a column that the prior leaves out."""
+        return cls(name, "unused", "", note="weight 0")
+
     def categories_at_most(self, test: Test) -> tuple[Category, ...]:
         """Return the categories of an ordered column for which a test is true.
 
@@ -116,6 +132,48 @@ class Column:
         """
         assert isinstance(test.value, int)
         return self.categories[: test.value + 1]
+
+
+class BinaryColumns(Sequence[Column]):
+    """The columns of an all-0/1 table, each made when it is looked at.
+
+    They differ only in their names, and there may be 100,000 of them, of which a tree tests ten.
+
+    >>> columns = BinaryColumns(2, None, "uint8")
+    >>> len(columns), columns[1].name, columns == tuple(columns)
+    (2, 'x1', True)
+    """
+
+    def __init__(self, size: int, names: Names | None, dtype: str, flags: bool = False) -> None:
+        self._size = size
+        self._names = names
+        self._dtype = dtype
+        self._categories: tuple[Category, ...] = (False, True) if flags else (0, 1)
+        self._made: dict[int, Column] = {}
+
+    def __len__(self) -> int:
+        return self._size
+
+    @overload
+    def __getitem__(self, index: int) -> Column: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Column, ...]: ...
+    def __getitem__(self, index: int | slice) -> Column | tuple[Column, ...]:
+        if isinstance(index, slice):
+            return tuple(self[j] for j in range(*index.indices(self._size)))
+        j = range(self._size)[index]
+        if j not in self._made:
+            name = f"x{j}" if self._names is None else str(self._names[j])
+            self._made[j] = Column(name, "boolean", self._dtype, categories=self._categories)
+        return self._made[j]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, (tuple, BinaryColumns)):
+            return NotImplemented
+        return len(self) == len(other) and all(map(eq, self, other))
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
 
 
 @dataclass(frozen=True)
@@ -139,7 +197,7 @@ class Schema:
 
     Attributes
     ----------
-    columns : tuple of Column
+    columns : sequence of Column
         One for every column of the table, in order.
     named : bool
         Whether the table had names. Tables without names are matched by position.
@@ -150,7 +208,7 @@ class Schema:
         without one.
     """
 
-    columns: tuple[Column, ...]
+    columns: Sequence[Column]
     named: bool = True
     binary: bool = False
     encoder: EncoderParameters | None = EncoderParameters()
@@ -161,25 +219,45 @@ class Schema:
         return self.encoder is not None
 
     @classmethod
-    def of_matrix(cls, n_columns: int, names: Iterable[str] | None = None) -> Schema:
+    def of_matrix(
+        cls, n_columns: int, names: Names | None = None, unused: Collection[int] = ()
+    ) -> Schema:
         """Return the schema of a 0/1 matrix that is used without an encoder: one test per column.
+
+        Columns that are ``unused`` have none.
 
         >>> [column.name for column in Schema.of_matrix(2).columns]
         ['x0', 'x1']
         """
-        given = [f"x{j}" for j in range(n_columns)] if names is None else names
-        columns = (Column(str(name), "boolean", "", categories=(0, 1)) for name in given)
-        return cls(tuple(columns), names is not None, binary=True, encoder=None)
+        columns: Sequence[Column] = BinaryColumns(n_columns, names, dtype="")
+        if unused:
+            columns = tuple(
+                Column.unused(column.name) if j in unused else column
+                for j, column in enumerate(columns)
+            )
+        return cls(columns, names is not None, binary=True, encoder=None)
 
     @cached_property
     def tests(self) -> tuple[Test, ...]:
         """All tests, column by column. A tree refers to tests by their position here."""
+        if isinstance(self.columns, BinaryColumns):
+            one = [column.tests for column in self.columns[:1]]
+            return sum(one, ()) * len(self.columns)
         return tuple(test for column in self.columns for test in column.tests)
 
     @cached_property
     def column_of_test(self) -> tuple[int, ...]:
         """The position of the column that each test uses."""
+        if isinstance(self.columns, BinaryColumns):
+            return tuple(range(len(self.columns)))
         return tuple(j for j, column in enumerate(self.columns) for _ in column.tests)
+
+    @cached_property
+    def tested(self) -> tuple[int, ...]:
+        """The positions of the columns that have a test."""
+        if isinstance(self.columns, BinaryColumns):
+            return tuple(range(len(self.columns)))
+        return tuple(j for j, column in enumerate(self.columns) if column.tests)
 
     @property
     def names(self) -> list[str]:
@@ -189,7 +267,7 @@ class Schema:
     @property
     def n_unread(self) -> int:
         """Number of columns that a time limit left without tests."""
-        return sum(column.kind == "unread" for column in self.columns)
+        return 0 if self.binary else sum(column.kind == "unread" for column in self.columns)
 
     def with_decimal(self, decimal: str) -> Schema:
         """Return the same schema for text with another decimal mark."""

@@ -3,8 +3,8 @@
 Thresholds of numbers are JSON numbers; infinities are the strings "inf" and "-inf", decimal numbers
 ``{"decimal": "0.125"}``. Thresholds of dates and times are ISO 8601 text, in UTC if there is a time
 zone; thresholds of ordered columns are positions among the categories. Categories are strings,
-numbers or booleans. What later versions added is left out where it says nothing: how a text column
-is written, how an encoder reads text.
+numbers or booleans. What later versions added is left out where it says nothing: the
+levels of thresholds, how a text column is written, how an encoder reads text.
 """
 
 from __future__ import annotations
@@ -16,7 +16,15 @@ from decimal import Decimal, InvalidOperation
 from itertools import pairwise
 from typing import Any
 
-from maptree.files.json_values import boolean, fields, items, show, text, whole
+from maptree.files.json_values import (
+    boolean,
+    fields,
+    items,
+    refuse_equal_hashes,
+    show,
+    text,
+    whole,
+)
 from maptree.schema.columns import (
     KINDS,
     THRESHOLDS,
@@ -45,6 +53,7 @@ from maptree.tables.written_numbers import MARKS, NumberWriting, is_unit
 # Comparisons are exact, so a decimal such as 1e999999999 would fill the memory with digits.
 _MOST_DIGITS = 10_000
 _COUNT = 2**62
+_MOST_LEVELS = 64
 
 _FIELDS = ("name", "kind", "dtype", "thresholds", "categories", "missing", "zone", "note")
 _READING = {"dates": ORDERS, "decimal": MARKS}  # parameters of an encoder, and their values
@@ -71,7 +80,7 @@ def read_schema(values: object) -> Schema:
     binary = boolean(given["passthrough"], "passthrough")
     if binary:
         for j, column in enumerate(read):
-            if column.kind != "boolean" or column.has_missing:
+            if column.kind not in ("boolean", "unused") or column.has_missing:
                 raise ValueError(
                     f"columns[{j}] is of kind {column.kind!r}, but passthrough is true: columns "
                     "of a 0/1 table must be boolean without missing values."
@@ -104,6 +113,8 @@ def read_encoder_parameters(values: object, where: str) -> EncoderParameters:
 def _write_column(column: Column) -> dict[str, Any]:
     write = _WRITE.get(column.kind, int)
     more: dict[str, Any] = {}
+    if column.levels:
+        more["levels"] = list(column.levels)
     if column.others is not None:
         more["others"] = [_write_category(category) for category in column.others]
     if column.writing is not None:
@@ -122,7 +133,7 @@ def _write_column(column: Column) -> dict[str, Any]:
 
 
 def _read_column(values: object, where: str) -> Column:
-    given = fields(values, where, _FIELDS, ("others", "writing"))
+    given = fields(values, where, _FIELDS, ("levels", "others", "writing"))
     kind = text(given["kind"], f"{where}.kind")
     if kind not in KINDS:
         raise ValueError(f"{where}.kind is {kind!r}: it must be one of {', '.join(KINDS)}.")
@@ -147,6 +158,7 @@ def _read_column(values: object, where: str) -> Column:
         note=text(given["note"], f"{where}.note"),
         others=_read_others(given.get("others"), f"{where}.others"),
         writing=_read_writing(given["writing"], f"{where}.writing") if "writing" in given else None,
+        levels=_read_levels(given.get("levels", []), f"{where}.levels"),
     )
     _check_column(column, where)
     return column
@@ -181,10 +193,18 @@ def _check_column(column: Column, where: str) -> None:
                     f"{where}.thresholds has {position}, which is not a position before the last "
                     f"of {len(categories)} categories."
                 )
+    if kind == "unused" and column.has_missing:
+        raise ValueError(f"{where}.missing is true, but an unused column has no test.")
     if kind == "time" and not all(0 <= t < DAY for t in column.thresholds):
         raise ValueError(f"{where}.thresholds has a time outside the day.")
     if column.writing is not None and kind not in _written_kinds(column.writing):
         raise ValueError(f"{where}.writing is not how a {kind} column is written.")
+    if column.levels and len(column.levels) != len(column.thresholds):
+        raise ValueError(
+            f"{where}.levels has {len(column.levels)} entries: it must have one per threshold."
+        )
+    if set(column.levels) != set(range(len(set(column.levels)))):
+        raise ValueError(f"{where}.levels must have every number from 0 to its largest.")
 
 
 # How a text column is written
@@ -277,6 +297,11 @@ def _read_thresholds(values: object, kind: str, where: str) -> tuple[Threshold, 
     return tuple(thresholds)
 
 
+def _read_levels(values: object, where: str) -> tuple[int, ...]:
+    entries = enumerate(items(values, where))
+    return tuple(whole(value, f"{where}[{i}]", 0, _MOST_LEVELS) for i, value in entries)
+
+
 # Categories
 
 
@@ -301,4 +326,5 @@ def _read_categories(values: object, where: str) -> tuple[Category, ...]:
             categories.append(value)
         else:
             raise ValueError(f"{where}[{i}]: {show(value)} is not a text, number or boolean.")
+    refuse_equal_hashes(categories, where)
     return tuple(categories)

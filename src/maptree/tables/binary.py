@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -71,16 +71,21 @@ def _first_bad(values: Values, missing: bool) -> int | None:
     return None
 
 
-def refuse_not_binary(table: Table, why: str, missing: bool = False) -> None:
-    """Refuse a table that is not all 0/1; with ``missing``, missing values are allowed."""
-    if isinstance(table, Matrix) and table.masked is None:
+def refuse_not_binary(
+    table: Table, why: str, missing: bool = False, columns: Sequence[int] | None = None
+) -> None:
+    """Refuse a table that is not all 0/1; with ``missing``, missing values are allowed.
+
+    Where only some of the columns matter, these are ``columns``.
+    """
+    if columns is None and isinstance(table, Matrix) and table.masked is None:
         bad = first_not_binary(table.values, missing)
         if bad is not None:
             value = table.values[bad]
             shown = "NaN" if value != value else str(value)
             raise ValueError(f"X has {shown} at row {bad[0]}, {table.label(bad[1])}: {why}")
         return
-    for column in range(table.n_columns):
+    for column in _some(table, columns):
         values = table.read(column)
         row = _first_bad(values, missing)
         if row is not None:
@@ -110,27 +115,33 @@ def pack_columns(n_rows: int, columns: list[NDArray[np.uint8]]) -> _core.PackedT
     return packed
 
 
-def binary_columns(table: Table) -> Iterator[NDArray[np.uint8]]:
-    """Pack the columns of a table that is known to be all 0/1, one by one."""
-    for column in range(table.n_columns):
+def binary_columns(
+    table: Table, columns: Sequence[int] | None = None
+) -> Iterator[NDArray[np.uint8]]:
+    """Pack the columns of a table that is known to be all 0/1, or some of them, one by one."""
+    for column in _some(table, columns):
         values = table.read(column)
         answers = (values.data == int(values.per_unit)) & ~values.is_missing()
         yield np.packbits(answers, bitorder="little")[np.newaxis]
 
 
-def pack_binary(table: Table) -> _core.PackedTable:
-    """Pack a table that must be all 0/1."""
-    packed = table.pack() if isinstance(table, Matrix) else None
+def pack_binary(table: Table, columns: Sequence[int] | None = None) -> _core.PackedTable:
+    """Pack a table that must be all 0/1, or some of its columns, which must be."""
+    packed = table.pack() if columns is None and isinstance(table, Matrix) else None
     if packed is None:
-        refuse_not_binary(table, NOT_BINARY)
-        packed = pack_columns(table.n_rows, list(binary_columns(table)))
+        refuse_not_binary(table, NOT_BINARY, columns=columns)
+        packed = pack_columns(table.n_rows, list(binary_columns(table, columns)))
     return packed
 
 
-def add_binary_table(hashes: RowHashes, table: Table) -> None:
-    """Add the columns of a table that is known to be all 0/1 to the hashes of its rows."""
-    if isinstance(table, Matrix) and table.masked is None:
+def add_binary_table(hashes: RowHashes, table: Table, columns: Sequence[int] | None = None) -> None:
+    """Add columns of a table that are known to be 0/1, all or some, to the hashes of its rows."""
+    if columns is None and isinstance(table, Matrix) and table.masked is None:
         hashes.add_binary(table.values)
         return
-    for column in range(table.n_columns):
+    for column in _some(table, columns):
         hashes.add(column, table.read(column))
+
+
+def _some(table: Table, columns: Sequence[int] | None) -> Sequence[int]:
+    return range(table.n_columns) if columns is None else columns

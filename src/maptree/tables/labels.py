@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from decimal import Decimal
 from numbers import Number
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from maptree.tables.objects import find_missing
 
 # Class numbers: one byte each if that is enough, because with 100 columns of 0 and 1, four bytes
 # would be a third of the packed table.
@@ -199,14 +198,26 @@ def numbers_among(classes: NDArray[Any], y: Any, n_rows: int) -> NDArray[np.intp
     array([ 1, -1])
     """
     labels, codes = read_labels(y, n_rows)
-    position = {label: k for k, label in enumerate(classes.tolist())}
-    numbers = np.array([position.get(label, -1) for label in labels.tolist()], dtype=np.intp)
+    numbers = np.array(_positions(labels.tolist(), classes.tolist()), dtype=np.intp)
     if (numbers < 0).all():
         raise ValueError(
             f"y has {_few(labels)}, but the tree was fitted with the labels {_few(classes)}: pass "
             "labels of the same type."
         )
     return numbers[codes]
+
+
+def _positions(labels: list[Any], classes: list[Any]) -> list[int]:
+    """Return the position of each label among the classes, which are sorted; -1 if unknown."""
+    if not isinstance(classes[0], Number) or not isinstance(labels[0], Number):
+        position = {label: k for k, label in enumerate(classes)}
+        return [position.get(label, -1) for label in labels]
+    # Without a dictionary: numbers can be chosen so that all have one hash.
+    found = [bisect_left(classes, label) for label in labels]
+    known = [
+        k < len(classes) and classes[k] == label for k, label in zip(found, labels, strict=True)
+    ]
+    return [k if there else -1 for k, there in zip(found, known, strict=True)]
 
 
 def _few(labels: NDArray[Any]) -> str:
@@ -235,8 +246,10 @@ def _as_column(y: Any, n_rows: int) -> NDArray[Any]:
         plain = _plain(objects)
         labels = plain if plain.dtype.kind == "O" and labels.dtype.kind == "f" else labels
     if labels.ndim == 0:
+        such_as = f", such as X[{y!r}] if that is a column" if isinstance(y, str) else ""
         raise ValueError(
-            f"y should be a 1d array, got the single value {y!r} instead: pass one label per row."
+            f"y should be a 1d array, got the single value {y!r} instead: pass one label per "
+            f"row{such_as}."
         )
     if labels.ndim > 2 or (labels.ndim == 2 and labels.shape[1] != 1):
         raise ValueError(
@@ -276,6 +289,8 @@ def _plain(labels: NDArray[np.object_]) -> NDArray[Any]:
         row = next(i for i, label in enumerate(labels) if type(label) is kind)
         first_row.setdefault(_family(labels[row]), row)
     if first_row.keys() - {"str", "bool"}:  # testing every label takes long
+        from maptree.tables.objects import find_missing
+
         missing = find_missing(labels.tolist())
         if missing.any():
             row = int(np.argmax(missing))

@@ -30,6 +30,12 @@ _LARGEST = 10**_MOST_DIGITS
 # The size of a Decimal of that many digits, which tells their number without counting them.
 _LARGEST_SIZE = Decimal(10**_MOST_DIGITS - 1).__sizeof__()
 
+_TOO_MANY_DIGITS = (
+    f"a number of more than {_MOST_DIGITS:,} digits",
+    ": convert the column to float, or leave the row out.",
+)
+_NO_FLOAT = ", which no float equals: convert the column to float."
+
 
 def read_objects(
     column: NDArray[np.object_],
@@ -59,7 +65,11 @@ def read_objects(
     family = _common(families, column, where)
     if family == "text":
         return _text(objects, present, missing, dtype)
-    data, per_unit, zone = _CONVERT[family](objects, where)
+    try:
+        data, per_unit, zone = _CONVERT[family](objects, where)
+    except _UnusableError as error:
+        row = int(present[error.position])
+        raise ValueError(f"X has {error.what} at row {row}, {where}{error.remedy}") from None
     if len(present) < len(column):
         whole = np.zeros(len(column), dtype=data.dtype)
         whole[present] = data
@@ -189,6 +199,16 @@ def _text(
     return Values("category", dtype, data, none_if_empty(missing), categories=categories, text=True)
 
 
+class _UnusableError(Exception):
+    """A number that cannot be used: its position among those present, what it is, the remedy."""
+
+    def __init__(self, position: int, what: str, remedy: str) -> None:
+        super().__init__(what)
+        self.position = position
+        self.what = what
+        self.remedy = remedy
+
+
 # Conversions return the array, how much of it is one unit, and the time zone.
 Converted = tuple[NDArray[Any], Fraction, str | None]
 
@@ -199,7 +219,12 @@ def _booleans(objects: Sequence[Any], where: str) -> Converted:
 
 def _numbers(objects: Sequence[Any], where: str) -> Converted:
     """Choose a type that holds all numbers exactly: whole, float, or the objects themselves."""
-    plain = [_plain_number(value, where) for piece in in_pieces(objects) for value in piece]
+    plain: list[int | float | Decimal] = []
+    for piece in in_pieces(objects):
+        try:
+            plain += map(_plain_number, piece)
+        except (ValueError, OverflowError):
+            raise _unusable(objects, len(plain)) from None
     types = set(map(type, plain))
     if types == {int}:
         for dtype in (np.int64, np.uint64):
@@ -209,25 +234,33 @@ def _numbers(objects: Sequence[Any], where: str) -> Converted:
     elif Decimal not in types and all(map(_is_float, plain)):
         return np.array(plain, dtype=np.float64), Fraction(1), None
     check_deadline()
-    if Decimal in types and _has_many_digits(plain):
-        raise _too_many_digits(where)
+    if Decimal in types:
+        _refuse_many_digits(plain)
     exact = np.empty(len(plain), dtype=object)
     exact[:] = plain
     return exact, Fraction(1), None
 
 
-def _has_many_digits(numbers: Sequence[Any]) -> bool:
+def _refuse_many_digits(numbers: Sequence[Any]) -> None:
     decimals = [number for number in numbers if type(number) is Decimal]
     if max(map(Decimal.__sizeof__, decimals)) <= _LARGEST_SIZE:
-        return False
-    return any(len(number.as_tuple().digits) > _MOST_DIGITS for number in decimals)
+        return
+    for position, number in enumerate(numbers):
+        if type(number) is Decimal and len(number.as_tuple().digits) > _MOST_DIGITS:
+            raise _UnusableError(position, *_TOO_MANY_DIGITS)
 
 
-def _too_many_digits(where: str) -> ValueError:
-    return ValueError(
-        f"X has a number of more than {_MOST_DIGITS:,} digits in {where}: convert the column to "
-        "float, or leave the row out."
-    )
+def _unusable(objects: Sequence[Any], start: int) -> _UnusableError:
+    """Return the error for the first number, from a position on, that cannot be converted."""
+    for position in range(start, len(objects)):
+        try:
+            _plain_number(objects[position])
+        except OverflowError:
+            return _UnusableError(position, *_TOO_MANY_DIGITS)
+        except ValueError:
+            value = objects[position]
+            return _UnusableError(position, repr(value), _NO_FLOAT)
+    raise AssertionError("every number can be converted")
 
 
 def _is_float(value: int | float | Decimal) -> bool:
@@ -237,25 +270,29 @@ def _is_float(value: int | float | Decimal) -> bool:
         return False
 
 
-def _plain_number(value: Any, where: str) -> int | float | Decimal:
+def _plain_number(value: Any) -> int | float | Decimal:
+    """Return a number in a type that holds it.
+
+    An OverflowError says that it has too many digits, a ValueError that no float equals it.
+    """
     if type(value) is Decimal or isinstance(value, Decimal):
         if not value.is_finite():
             return float(value)
         if not value:
             return 0  # which Decimal("0E-100000000") is, too
         if not -_MOST_DIGITS <= value.adjusted() < _MOST_DIGITS:
-            raise _too_many_digits(where)
+            raise OverflowError
         return Decimal(value)
     if isinstance(value, (bool, np.bool_, int, np.integer)):
         whole = int(value)
         if not -_LARGEST < whole < _LARGEST:
-            raise _too_many_digits(where)
+            raise OverflowError
         return whole
+    if isinstance(value, Fraction) and max(abs(value.numerator), value.denominator) >= _LARGEST:
+        raise OverflowError
     rounded = float(value)
     if rounded != value:  # a fraction, or a long double
-        raise ValueError(
-            f"X has {value!r} in {where}, which no float equals: convert the column to float."
-        )
+        raise ValueError
     return rounded
 
 

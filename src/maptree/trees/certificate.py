@@ -11,6 +11,7 @@ from html import escape
 STOPPED_BY = {
     "time_limit": "the time limit",
     "memory_limit": "the memory limit",
+    "class_limit": "the number of classes",
     "expansion_limit": "the limit on expansions",
     "interrupted": "an interruption",
 }
@@ -27,14 +28,16 @@ class Certificate:
     floating-point equality. It rests on one assumption: no two sets of rows that the search meets
     share a 127-bit key. Keys are drawn from a cryptographic hash of the whole table, so nobody can
     choose rows by their keys; the probability that any two sets share one is at most
-    (number of subproblems)**2 / 2**127. Where a set is recognised by its key its class counts
-    are compared, and a difference is an error.
+    (number of subproblems)**2 / 2**127. Where a set is recognised by its key, its weight and a
+    32-bit digest of its class counts and its number of distinct rows are compared, and a
+    difference is an error.
 
     Attributes
     ----------
     status : str
         Why the search ended: ``optimal``, ``time_limit``, ``memory_limit``, ``expansion_limit``
-        or ``interrupted``.
+        or ``interrupted``; ``class_limit`` if no memory limit was set, but larger trees would take
+        more than 128 MiB, because every node holds a count of each class.
     optimal : bool
         True if no tree is more probable than this one.
     log_posterior : float
@@ -80,7 +83,9 @@ class Certificate:
         if self.optimal:
             lines = [f"Log posterior {self.log_posterior:.4f}: proved, no tree is more probable."]
         else:
-            stopped = f"Stopped by {STOPPED_BY[self.status]}."
+            stopped = " ".join(
+                filter(None, (f"Stopped by {STOPPED_BY[self.status]}.", self.advice))
+            )
             lines = [self.bounds, f"{stopped} {self.proved_to_depth}".rstrip()]
         return "\n".join([*lines, self.work])
 
@@ -96,6 +101,16 @@ class Certificate:
         return (
             f"Log posterior {self.log_posterior:.4f}; no tree exceeds "
             f"{self.log_posterior_bound:.4f} (gap {gap_text(self.gap, 4)} nats)."
+        )
+
+    @property
+    def advice(self) -> str:
+        """What to do where no limit of the user's stopped the search; empty otherwise."""
+        if self.status != "class_limit":
+            return ""
+        return (
+            "Every node of a tree holds a count of each class, and larger trees would take more "
+            "than 128 MiB: merge classes."
         )
 
     @property

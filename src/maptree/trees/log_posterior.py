@@ -28,6 +28,7 @@ def log_posterior(
     beta: float = 0.5,
     rho: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
+    test_weights: ArrayLike | None = None,
 ) -> float:
     """Return the unnormalised log posterior log P(tree, y | X) of a tree, in nats.
 
@@ -45,6 +46,10 @@ def log_posterior(
         The prior, as in ``MAPTreeClassifier``.
     sample_weight : array of shape (rows,), optional
         How often each row counts; whole numbers.
+    test_weights : array of shape (tests,), optional
+        How probable the tests are, compared with one another: numbers above 0, such as
+        ``test_weights_`` of a classifier or ``BinaryEncoder.test_weights()``. None: all the same,
+        which is ``split_prior="tests"``.
 
     Returns
     -------
@@ -62,6 +67,16 @@ def log_posterior(
     >>> split = Tree([0, -1, -1], [1, -1, -1], [2, -1, -1], [[2, 2], [2, 0], [0, 2]])
     >>> round(log_posterior(split, X, y), 4)
     -2.5156
+
+    The prior of a model that was fitted to raw columns:
+
+    >>> from maptree import MAPTreeClassifier
+    >>> X, y = [[20, "a"], [40, "b"], [60, "a"], [80, "b"]] * 5, [0, 0, 1, 1] * 5
+    >>> model = MAPTreeClassifier(column_weights={0: 3}).fit(X, y)
+    >>> answers, weights = model.encoder_.transform(X), model.test_weights_
+    >>> score = log_posterior(model.tree_, answers, y, test_weights=weights)
+    >>> round(score, 4) == round(model.certificate_.log_posterior, 4)
+    True
     """
     if not isinstance(tree, Tree):
         raise TypeError(
@@ -88,29 +103,53 @@ def log_posterior(
     codes = class_numbers(y, n_rows, tree.n_classes)
     weights = read_weights(sample_weight, n_rows)
     prior = read_prior(alpha, beta, rho, tree.n_classes)
+    of_tests = _read_test_weights(test_weights, answers.shape[1])
     columns = np.packbits(answers != 0, axis=0, bitorder="little").T
-    return -_cost(tree, np.ascontiguousarray(columns), codes, weights, prior)
+    return -_cost(tree, np.ascontiguousarray(columns), of_tests, codes, weights, prior)
+
+
+def _read_test_weights(given: ArrayLike | None, n_tests: int) -> NDArray[np.float64]:
+    """Return the weights of the tests; None is 1 for each."""
+    if given is None:
+        return np.ones(n_tests)
+    weights = np.asarray(given)
+    if weights.shape != (n_tests,):
+        raise ValueError(
+            f"test_weights has shape {weights.shape} but X has {n_tests:,} tests: pass one weight "
+            "per test, such as test_weights_ of the classifier."
+        )
+    if weights.dtype.kind not in "iuf":
+        raise TypeError(f"test_weights has type {weights.dtype}: pass numbers above 0.")
+    bad = ~((weights > 0) & np.isfinite(weights))
+    if bad.any():
+        test = int(np.argmax(bad))
+        raise ValueError(f"test_weights[{test}] is {weights[test]!s}: pass numbers above 0.")
+    return weights.astype(np.float64)
 
 
 def _cost(
     tree: Tree,
     columns: NDArray[np.uint8],
+    of_tests: NDArray[np.float64],
     codes: Codes,
     weights: NDArray[np.int64] | None,
     prior: Prior,
 ) -> float:
-    """Return the cost of a tree over packed columns (one row of bytes per test)."""
+    """Return the cost of a tree over packed columns (one row of bytes per test).
+
+    ``of_tests``: the weights of the tests; ``weights``: those of the rows.
+    """
     n_rows = len(codes)
     present = np.ones(n_rows, dtype=bool) if weights is None else weights > 0
     at = {0: np.packbits(present, bitorder="little")}
-    valid = np.zeros(tree.node_count, dtype=np.int64)
+    varying = np.zeros(tree.node_count)  # the sum of the weights of tests that vary
     counts = np.zeros((tree.node_count, tree.n_classes), dtype=np.int64)
     possible = np.ones(tree.node_count, dtype=bool)
     for node in range(tree.node_count):  # parents come before their children
         rows = at.pop(node)
         counts[node] = _count(rows, codes, weights, tree.n_classes)
         varies = _varies(columns, rows)
-        valid[node] = varies.sum()
+        varying[node] = of_tests[varies].sum()
         test = tree.feature[node]
         if test >= 0:
             possible[node] = varies[test]
@@ -120,11 +159,12 @@ def _cost(
     # In logarithms: p_split itself may be too small for a float.
     log_p_split = np.log(prior.alpha) - prior.beta * np.log1p(tree.depths)
     stop = -np.log1p(-np.exp(log_p_split))
-    leaf = np.where(valid > 0, stop, 0.0) + _likelihood_cost(counts, prior.rho)
+    leaf = np.where(varying > 0, stop, 0.0) + _likelihood_cost(counts, prior.rho)
     subtree = leaf.copy()
     for node in np.flatnonzero(tree.feature >= 0)[::-1]:
         if possible[node]:
-            split = -log_p_split[node] + np.log(valid[node])
+            chosen = np.log(varying[node]) - np.log(of_tests[tree.feature[node]])
+            split = -log_p_split[node] + chosen
             subtree[node] = split + subtree[tree.left[node]] + subtree[tree.right[node]]
         else:
             subtree[node] = np.inf

@@ -204,6 +204,8 @@ def _whole_array(name: str, values: ArrayLike, dtype: type, ndim: int) -> NDArra
             f"{name} must be a {ndim}-dimensional array of whole numbers, "
             f"not {given.ndim}-dimensional {given.dtype}."
         )
-    array: NDArray[Any] = np.array(given, dtype=dtype, order="C")
+    # What nobody can write any more is not copied: with many classes counts take 100 MB.
+    final = not given.flags.writeable and not isinstance(given.base, np.ndarray)
+    array: NDArray[Any] = np.array(given, dtype=dtype, order="C", copy=None if final else True)
     array.setflags(write=False)
     return array

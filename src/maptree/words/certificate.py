@@ -6,10 +6,15 @@ import math
 
 from maptree.trees.certificate import STOPPED_BY, Certificate, gap_text
 from maptree.trees.fitted import FittedTree
-from maptree.words.values import count
+from maptree.words.values import count, name_text
 
 # A larger gap, in nats, only says that the proof is far from done: e to its power is unimaginable.
 _USEFUL = math.log(1e6)
+_SPLIT_PRIORS = {
+    "tests": "all tests weigh the same",
+    "columns": "all columns weigh the same, and thresholds from coarse to fine",
+}
+_MOST = 10  # columns whose weights are listed
 _ONLY_A_LEAF = "A single leaf is the only tree of depth 0."
 
 
@@ -34,6 +39,8 @@ def certificate_sentences(fitted: FittedTree) -> list[str]:
             f"{_times(certificate.gap)}.",
             certificate.bounds,
         ]
+        if certificate.advice:
+            statements.append(certificate.advice)
         if certificate.proved_to_depth:
             statements.append(f"Proved: {_lower_first(certificate.proved_to_depth)}")
     if fitted.schema.n_unread:
@@ -70,14 +77,26 @@ def headline(fitted: FittedTree) -> str:
 
 
 def prior_sentence(fitted: FittedTree) -> str:
-    """Return the parameters of the prior."""
+    """Return the parameters of the prior, and which tests it prefers.
+
+    >>> from maptree import MAPTreeClassifier
+    >>> model = MAPTreeClassifier(column_weights={0: 0}).fit([[0, 0], [1, 1]] * 9, [0, 1] * 9)
+    >>> print(prior_sentence(model.fitted_))
+    Prior: alpha 0.95, beta 0.5, rho 2.5; all tests weigh the same, times weights of columns: x0 0.
+    """
     prior = fitted.prior
     rho = prior.rho.tolist()
     shown = rho[:1] if len(set(rho)) == 1 else rho
-    return (
+    sentence = (
         f"Prior: alpha {prior.alpha:g}, beta {prior.beta:g}, "
-        f"rho {', '.join(f'{value:.4g}' for value in shown)}."
+        f"rho {', '.join(f'{value:.4g}' for value in shown)}; {_SPLIT_PRIORS[prior.split_prior]}"
     )
+    named = zip(fitted.schema.names, prior.column_weights, strict=False)
+    weights = [f"{name_text(name)} {weight:g}" for name, weight in named if weight != 1]
+    if weights:
+        more = f" and {len(weights) - _MOST:,} more" if len(weights) > _MOST else ""
+        sentence += f", times weights of columns: {', '.join(weights[:_MOST])}{more}"
+    return f"{sentence}."
 
 
 def size_sentence(fitted: FittedTree) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from html import escape
 from textwrap import wrap
@@ -11,6 +12,7 @@ from maptree.schema.columns import Column
 # How parts of notes begin that `fit` says at once: they may be about a mistake.
 ROW_NUMBERS = "whole numbers that all differ and"
 _READ = "text such as "
+_THINNED = re.compile(r"([\d,]+) of ([\d,]+) thresholds, by quantile")
 _NOT_READ = ("dates such as ", "money in several ")
 _IN_DOUBT = ": set decimal to "
 
@@ -74,10 +76,31 @@ def row_numbers(column: Column) -> list[str]:
     return [part for part in column.note.split("; ") if part.startswith(ROW_NUMBERS)]
 
 
+def thinned(column: Column) -> tuple[int, int] | None:
+    """Return how many thresholds a column has, and of how many; None if it has all of them.
+
+    >>> thinned(Column("age", "number", "int64", note="16 of 1,234 thresholds, by quantile"))
+    (16, 1234)
+    """
+    found = _THINNED.search(column.note)
+    return None if found is None else (_whole(found[1]), _whole(found[2]))
+
+
+def _whole(text: str) -> int:
+    return int(text.replace(",", ""))
+
+
 def text_in_doubt(column: Column) -> list[str]:
     """Return what the note says about text that could be read in several ways."""
     parts = column.note.split("; ")
     return [part for part in parts if part.startswith(_NOT_READ) or _IN_DOUBT in part]
+
+
+def to_check(column: Column) -> list[str]:
+    """Return what the note says that may be about a mistake."""
+    read = text_read(column)
+    doubt = [part for part in text_in_doubt(column) if part not in read]
+    return [*read, *doubt, *row_numbers(column)]
 
 
 def text_read(column: Column) -> list[str]:

@@ -42,7 +42,7 @@ def rows_sentences(overlap: Overlap) -> list[str]:
     >>> rows_sentences(Overlap(200, unknown="the model file does not say"))
     ['It is not known whether the tree was fitted to these rows: the model file does not say.']
     >>> rows_sentences(Overlap(200, checked=200))
-    ['None of the 200 rows was used for fitting.']
+    ['None of the 200 rows is equal to a training row.']
     >>> rows_sentences(Overlap(2200, checked=2200, equal=2200, by_chance=2199.0))[0]
     'All 2,200 rows are equal to training rows in every column with a test and in the class.'
     """
@@ -52,16 +52,25 @@ def rows_sentences(overlap: Overlap) -> list[str]:
     if not overlap.checked:
         return [f"It is not known whether the tree was fitted to these rows: {overlap.unknown}."]
     if overlap.exact and not overlap.equal:
-        return [f"None of the {rows} was used for fitting."]
+        return [f"None of the {rows} is equal to a training row."]
     sentences = [_counted(overlap) if overlap.exact else _estimated(overlap)]
     if overlap.equal and overlap.repeats:
-        sentences.append(
-            "That alone does not show that they were used for fitting: training rows repeat, so "
-            f"about {overlap.by_chance:,.0f} of {overlap.rows:,} other rows would be equal to one."
-        )
+        sentences.append(_repeated(overlap))
     elif overlap.equal:
         sentences.append(_FLATTERED)
     return sentences
+
+
+def _repeated(overlap: Overlap) -> str:
+    """Say why equal rows need not have been used for fitting."""
+    expected = round(overlap.by_chance)
+    held_out = (
+        "nearly all" if expected >= overlap.rows else f"about {expected:,} of {overlap.rows:,}"
+    )
+    return (
+        "This does not show that the tree was fitted to them: training rows repeat, and "
+        f"{held_out} held-out rows would be equal to one, too."
+    )
 
 
 def _counted(overlap: Overlap) -> str:
@@ -81,8 +90,8 @@ def _estimated(overlap: Overlap) -> str:
     checked = f"the {overlap.checked:,} rows" if overlap.checked > 1 else "the one row"
     if not overlap.equal:
         return (
-            f"None of {checked} that can be checked was used for fitting: with 95% certainty at "
-            f"most {overlap.high:,.0f} of {overlap.rows:,}."
+            f"None of {checked} that can be checked is equal to a training row: with 95% "
+            f"certainty, at most {overlap.high:,.0f} of {overlap.rows:,} are."
         )
     return (
         f"{overlap.equal:,} of {checked} that can be checked are equal to training rows: with 95% "

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import numpy as np
 
 from maptree.trees.fitted import FittedTree
 from maptree.trees.leaf_probabilities import LEVEL, credible_interval
+from maptree.trees.tree import Tree
 from maptree.words.numbers import estimate_text
 from maptree.words.tests import Answered, TestWords
+from maptree.words.values import count
 
 # With more classes than this, a leaf does not list the classes without rows.
 _FEW = 3
+# And of more classes than this, it lists those with the most rows.
+_MOST = 12
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
 
@@ -44,8 +49,8 @@ def rules_by_leaf(fitted: FittedTree, unseen: bool = False) -> dict[int, str]:
     return found
 
 
-def indented(fitted: FittedTree) -> str:
-    """Return the tree as indented text.
+def indented(fitted: FittedTree, most_depth: float = math.inf) -> str:
+    """Return the tree as indented text; of what is below a depth, only the number of leaves.
 
     >>> from maptree import MAPTreeClassifier
     >>> model = MAPTreeClassifier().fit([[40], [50]] * 9, ["no", "yes"] * 9)
@@ -54,12 +59,16 @@ def indented(fitted: FittedTree) -> str:
     x0 > 45: yes 0.82 [0.59, 0.97], n = 9 (0 no, 9 yes)
     """
     tree, words, lines = fitted.tree, TestWords(fitted.schema), []
+    leaves = _leaves_below(tree)
     stack: list[tuple[int, list[Answered], str]] = [(0, [], "")]
     while stack:
         node, path, condition = stack.pop()
         test = int(tree.feature[node])
         if test < 0:
             lines.append(f"{condition}{_outcome(fitted, node)} ({_counts(fitted, node)})")
+            continue
+        if len(path) >= most_depth:
+            lines.append(f"{condition}{leaves[node]:,} leaves below, {_rows(fitted, node)}")
             continue
         if node != 0:
             lines.append(condition.removesuffix(": "))
@@ -70,22 +79,49 @@ def indented(fitted: FittedTree) -> str:
     return "\n".join(lines)
 
 
+def shown_depth(tree: Tree, most_lines: int) -> float:
+    """Return the depth to which a tree can be shown in this many lines; infinite if all of it can.
+
+    >>> from maptree.trees.tree import Tree
+    >>> tree = Tree([0, -1, 1, -1, -1], [1, -1, 3, -1, -1], [2, -1, 4, -1, -1], [[1, 1]] * 5)
+    >>> shown_depth(tree, 4), shown_depth(tree, 3)
+    (inf, 1)
+    """
+    lines = np.cumsum(np.bincount(tree.depths)) - 1  # the root has none
+    if lines[-1] <= most_lines:
+        return math.inf
+    return max(1, int(np.searchsorted(lines, most_lines, side="right")) - 1)
+
+
+def _leaves_below(tree: Tree) -> list[int]:
+    leaves: list[int] = (tree.feature < 0).astype(int).tolist()
+    parents = tree.parents().tolist()
+    for node in range(tree.node_count - 1, 0, -1):  # children follow their parents
+        leaves[parents[node]] += leaves[node]
+    return leaves
+
+
+def _rows(fitted: FittedTree, node: int) -> str:
+    return f"n = {fitted.tree.counts[node].sum():,}"
+
+
 def _outcome(fitted: FittedTree, node: int) -> str:
     """Return the most probable class of a leaf, its probability, and the number of rows."""
     mean = fitted.probabilities[node]
     k = int(np.argmax(mean))
     counts = fitted.tree.counts[node : node + 1]
     low, high = credible_interval(counts, fitted.prior.rho, LEVEL)[0, k]
-    return f"{_name(fitted, k)} {estimate_text(mean[k], low, high)}, n = {counts.sum():,}"
+    return f"{_name(fitted, k)} {estimate_text(mean[k], low, high)}, {_rows(fitted, node)}"
 
 
 def _counts(fitted: FittedTree, node: int) -> str:
-    few = len(fitted.classes) <= _FEW
-    return ", ".join(
-        f"{count:,} {_name(fitted, k)}"
-        for k, count in enumerate(fitted.tree.counts[node])
-        if few or count > 0
-    )
+    counts = fitted.tree.counts[node]
+    listed = np.arange(len(counts)) if len(counts) <= _FEW else np.flatnonzero(counts)
+    more = ""
+    if len(listed) > _MOST:
+        more = f", and {count(len(listed) - _MOST, 'other class', 'other classes')}"
+        listed = listed[np.argsort(-counts[listed], kind="stable")[:_MOST]]
+    return ", ".join(f"{counts[k]:,} {_name(fitted, k)}" for k in listed.tolist()) + more
 
 
 def _name(fitted: FittedTree, k: int) -> str:

@@ -8,8 +8,6 @@
 #include <stdexcept>
 
 #include "check.hpp"
-#include "data/keyed_hash.hpp"
-#include "data/pack.hpp"
 #include "problem.hpp"
 #include "search/search.hpp"
 #include "turned_clock.hpp"
@@ -131,8 +129,8 @@ void check_dataset(const Problem& problem, Folding folding) {
       CHECK_EQUAL(bit, there ? value(data, slot, c) : 0);
     }
   }
-  CHECK_EQUAL(data.varying_columns(all), static_cast<long>(brute.varying(brute.all()).size()));
-  CHECK_EQUAL(total_multiplicity(data), data.varying_columns(all));
+  CHECK_EQUAL(data.varying_weight(all), static_cast<long>(brute.varying(brute.all()).size()));
+  CHECK_EQUAL(total_multiplicity(data), data.varying_weight(all));
 
   // Counts and |V| of the sides of every column, against brute force.
   std::vector<std::int64_t> counts(problem.model.n_classes());
@@ -143,7 +141,7 @@ void check_dataset(const Problem& problem, Folding folding) {
       const brute_force::Set rows = brute.side(brute.all(), data.original(c), side);
       data.count(part, counts);
       CHECK(std::equal(counts.begin(), counts.end(), brute.counts(rows).begin()));
-      CHECK_EQUAL(data.varying_columns(part), static_cast<long>(brute.varying(rows).size()));
+      CHECK_EQUAL(data.varying_weight(part), static_cast<long>(brute.varying(rows).size()));
     }
   }
 }
@@ -260,10 +258,10 @@ TEST(sets_of_few_rows_are_counted_like_others) {
     CHECK_EQUAL(data.count(rows, counts), data.count(dense, expected_counts));
     CHECK(counts == expected_counts);
     CHECK(data.key(rows) == data.key(dense));
-    CHECK_EQUAL(data.varying_columns(rows), data.varying_columns(dense));
+    CHECK_EQUAL(data.varying_weight(rows), data.varying_weight(dense));
   }
   CHECK(rows.sparse());
-  CHECK_EQUAL(data.varying_columns(rows), 0);  // one row at most is left
+  CHECK_EQUAL(data.varying_weight(rows), 0);  // one row at most is left
 
   maptree::Options options;
   const auto solve = [&] {
@@ -373,102 +371,6 @@ TEST(a_dataset_can_be_stopped_anywhere) {
       CHECK_EQUAL(result.tree.feature.size(), 1u);
       CHECK_EQUAL(result.lower.units(), 0);
       CHECK(std::abs(result.upper.nats() - expected.scores.as_leaf[0].nats()) < 1e-6);
-    }
-  }
-}
-
-TEST(rows_and_columns_cannot_be_made_to_collide) {
-  // All would have one hash if words were mixed by a public function, as they once were: whatever
-  // the first word does to the state, the second one undoes.
-  constexpr std::size_t n = 2000;
-  Random random(19);
-  maptree::PackedTable rows(n, 128), columns(128, n);
-  const auto word = [&] {
-    maptree::Word bits = 0;
-    for (int bit = 0; bit < 64; ++bit) bits = 2 * bits + static_cast<unsigned>(random.below(2));
-    return bits;
-  };
-  constexpr std::uint64_t step = 0x9e3779b97f4a7c15ULL;
-  const auto target = word();
-  for (std::size_t i = 0; i < n; ++i) {
-    const maptree::Word first = word(), row[] = {first, target - maptree::mix(first + step)};
-    for (std::size_t c = 0; c < 128; ++c)
-      rows.column(c)[i / 64] |= (row[c / 64] >> (c % 64) & 1) << (i % 64);
-    columns.column(i)[0] = word() << 1;  // so that it is 0 in the first row
-    columns.column(i)[1] = target ^ maptree::mix(columns.column(i)[0]);
-  }
-  const auto make = [](maptree::PackedTable packed, Folding folding) {
-    const std::vector<std::int32_t> labels(packed.n_rows, 0);
-    return Dataset(std::move(packed), labels, {}, 1, folding);
-  };
-  const Dataset of_rows = make(rows, {true, false}), of_columns = make(columns, {false, true});
-  CHECK_EQUAL(of_rows.n_distinct_rows(), n);
-  CHECK_EQUAL(of_columns.n_columns(), n);
-  // About one other is met for each; if all had one hash, n / 2 would be.
-  CHECK(of_rows.n_probes() > 0 && of_rows.n_probes() < static_cast<std::int64_t>(4 * n));
-  CHECK(of_columns.n_probes() > 0 && of_columns.n_probes() < static_cast<std::int64_t>(4 * n));
-}
-
-TEST(hashes_differ_wherever_words_do) {
-  // Words that differ in few bits or by what the hash computes modulo, in a block and far apart.
-  constexpr std::uint64_t p = (std::uint64_t{1} << 61) - 1, ones = ~std::uint64_t{0};
-  std::vector<std::uint64_t> values = {0, p, 2 * p, 7 * p, 8 * p, ones, ones << 32, ones >> 32};
-  for (int bit = 0; bit < 64; bit += 9) values.push_back(std::uint64_t{1} << bit);
-  for (std::uint64_t key = 0; key < 5; ++key) {
-    const maptree::KeyedHash hash(maptree::Digest{key});
-    std::set<std::uint64_t> seen;
-    std::size_t n = 0;
-    for (const std::size_t at : {0u, 1u, 62u, 63u, 64u, 127u, 128u, 199u}) {
-      for (const std::uint64_t a : values) {
-        for (const std::uint64_t b : values) {
-          std::vector<std::uint64_t> words(201, ones);
-          words[at] = a;
-          words[at + 1] = b;
-          if (a == ones || b == ones) continue;  // met again elsewhere
-          ++n;
-          seen.insert(hash(words.size(), [&](std::size_t w) { return words[w]; }));
-        }
-      }
-    }
-    CHECK_EQUAL(seen.size(), n);
-  }
-}
-
-TEST(packing_reads_every_layout_and_refuses_other_values) {
-  Random random(15);
-  for (const std::size_t n : {1u, 8u, 9u, 63u, 64u, 65u, 200u}) {
-    for (const std::size_t f : {1u, 3u, 63u, 64u, 65u, 130u}) {
-      std::vector<double> by_row(n * f), by_column(n * f), apart(6 * n * f, 0.5);
-      const auto rows = static_cast<std::int64_t>(n), columns = static_cast<std::int64_t>(f);
-      for (std::size_t r = 0; r < n; ++r)
-        for (std::size_t c = 0; c < f; ++c)
-          by_row[r * f + c] = by_column[c * n + r] = apart[2 * r * 3 * f + 3 * c] = random.below(2);
-      const maptree::Matrix layouts[] = {
-          {by_row.data(), n, f, columns, 1},
-          {by_column.data(), n, f, 1, rows},
-          {apart.data(), n, f, 6 * columns, 3},
-          {by_row.data() + (n - 1) * f, n, f, -columns, 1},   // from the last row
-          {by_column.data() + (f - 1) * n, n, f, 1, -rows}};  // from the last column
-      for (const maptree::Matrix& layout : layouts) {
-        const auto packed = maptree::pack_columns<double>(layout);
-        CHECK(packed.has_value());
-        const auto* first = static_cast<const double*>(layout.data);
-        for (std::size_t c = 0; c < f; ++c) {
-          for (std::size_t r = 0; r < 64 * packed->words_per_column(); ++r) {
-            const auto bit = (packed->column(c)[r / 64] >> (r % 64)) & 1;
-            const double value = r < n ? first[static_cast<std::int64_t>(r) * layout.row_stride +
-                                               static_cast<std::int64_t>(c) * layout.column_stride]
-                                       : 0;
-            CHECK_EQUAL(static_cast<double>(bit), value);
-          }
-        }
-      }
-      const std::size_t at = random.below(n * f);
-      for (const double other : {0.5, 2.0, -1.0, 256.0, std::nan(""), HUGE_VAL}) {
-        by_row[at] = by_column[at] = other;
-        CHECK(!maptree::pack_columns<double>(layouts[0]));
-        CHECK(!maptree::pack_columns<double>(layouts[1]));
-      }
     }
   }
 }

@@ -8,6 +8,7 @@
 #include "check.hpp"
 #include "problem.hpp"
 #include "sample/smc.hpp"
+#include "turned_clock.hpp"
 #include "workbench.hpp"
 
 using fuzz::Problem;
@@ -144,6 +145,71 @@ TEST(keys_are_sums_modulo_the_prime) {
   }
 }
 
+TEST(keys_are_reduced_where_every_carry_meets) {
+  // 2^191 + 2^127 - 1: all that is carried out of the lower half goes through the upper one.
+  const RowKey p{ones >> 1, ones};
+  const std::vector<RowKey> multipliers = {p, p, p, {1, 0}};
+  RowSet rows(4);
+  for (const std::size_t slot : {63u, 127u, 128u, 192u}) rows.insert(slot);
+  CHECK(RowKeys(multipliers, 4)(rows) == slow_key(multipliers, rows));
+
+  // 2^128 - 2^64 of the upper halves, and a little more of the lower ones.
+  std::vector<RowKey> large(8, RowKey{std::uint64_t{1} << 62, ones});
+  large[3].high -= 2;
+  RowSet tops(8);
+  for (std::size_t w = 0; w < 8; ++w) tops.insert(64 * w + 63);
+  CHECK(RowKeys(large, 8)(tops) == slow_key(large, tops));
+
+  std::vector<RowKey> numbers;  // at the ends of both halves
+  for (const std::uint64_t high : {std::uint64_t{0}, std::uint64_t{1}, (ones >> 1) - 1, ones >> 1})
+    for (const std::uint64_t low : {std::uint64_t{0}, std::uint64_t{1}, ones - 1, ones})
+      if (!(RowKey{high, low} == p)) numbers.push_back({high, low});
+  for (const RowKey& a : numbers)
+    for (const RowKey& b : numbers) CHECK(maptree::key_of_rest(sum(a, b), a) == b);
+}
+
+TEST(multipliers_are_drawn_one_after_the_other) {
+  Random random(6);
+  for (const std::size_t n_words : {1u, 3u, 4u, 5u, 50u}) {
+    const Digest table{random.next(), random.next(), random.next()};
+    std::vector<RowKey> multipliers;
+    for (std::uint64_t counter = 0; multipliers.size() < n_words; ++counter) {
+      Blake2b hash;
+      for (const std::uint64_t word : table) hash.add(word);
+      hash.add(counter);
+      const Digest words = hash.finish();
+      for (std::size_t i = 0; i < 4; ++i) {
+        const std::uint64_t high = words[2 * i] % (std::uint64_t{1} << 63);
+        multipliers.push_back({high, words[2 * i + 1]});
+      }
+    }
+    RowKeys keys;
+    maptree::Watch never;
+    CHECK(keys.draw(table, n_words, never));
+    CHECK_EQUAL(keys.bytes(), 16 * n_words);
+    for (std::size_t slot = 0; slot < 64 * n_words; slot += 21) {
+      RowSet row(n_words);
+      row.insert(slot);
+      CHECK(keys(row) == slow_key(multipliers, row));
+    }
+  }
+}
+
+TEST(drawing_keys_can_be_stopped) {
+  const auto draw = [](std::int64_t late_from) {
+    const TurnedClock clock(late_from);
+    maptree::Control control(clock.limits());
+    maptree::Watch watch(control);
+    RowKeys keys;
+    const bool ended = keys.draw(Digest{7}, 100, watch);
+    CHECK_EQUAL(ended, clock.n_readings() <= late_from);
+    return clock.n_readings();
+  };
+  const std::int64_t all = draw(TurnedClock::never);
+  CHECK(all >= 25);  // four multipliers at a time
+  for (std::int64_t late_from = 0; late_from <= all; ++late_from) draw(late_from);
+}
+
 TEST(keys_come_from_all_of_the_table) {
   Random random(3);
   const Problem problem = table(random);
@@ -211,6 +277,26 @@ TEST(a_collision_is_an_error_among_particles) {
     CHECK_THROWS(maptree::KeyCollision, maptree::sample_smc(data, fuzz::make_prior(problem),
                                                             options, {.threads = threads}));
   }
+}
+
+// Two distinct rows of class 0 get the key of one row of weight 2: their class counts agree, and
+// add up with those of the other rows, but one set can be split and the other can not.
+TEST(a_collision_among_particles_is_found_where_class_counts_agree) {
+  Problem problem;
+  problem.model.x = {{1, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 1, 1}, {0, 0, 0}};
+  problem.model.y = {0, 0, 0, 0, 1};
+  problem.model.weight = {1, 1, 1, 1, 1};
+  Dataset data = fuzz::make_dataset(problem, {.rows = true, .columns = false});
+  std::vector<RowKey> multipliers;
+  for (std::size_t w = 0; w < data.n_words(); ++w) multipliers.push_back({0, 1000 + w});
+  for (const maptree::Segment& segment : data.segments())
+    if (segment.pattern[0].k == 0)
+      multipliers[segment.first_word].low = segment.n_rows == 1 ? 3 : 1;
+  data.use_keys(RowKeys(multipliers, data.n_words()));
+  maptree::SmcOptions options;
+  options.n_particles = 100;
+  CHECK_THROWS(maptree::KeyCollision,
+               maptree::sample_smc(data, fuzz::make_prior(problem), options, {}));
 }
 
 TEST(sums_tell_class_counts_apart) {

@@ -40,6 +40,7 @@ Problem with_random_switches(Random& random, fuzz::Shape shape) {
   for (const fuzz::Switch& s : fuzz::switches) problem.options.*s.member = random.chance(0.7);
   if (random.chance(0.3)) problem.model.max_depth = random.between(0L, 4L);
   if (random.chance(0.3)) problem.model.min_leaf = random.between(1L, 6L);
+  if (random.chance(0.5)) fuzz::random_test_weights(random, problem.model);
   return problem;
 }
 

@@ -33,7 +33,7 @@ class Skeletons {
     if (!options_.distinct_rows_bound) return cost;
     std::int64_t columns = 0;  // enough to tell that number of rows apart
     while ((std::int64_t{1} << columns) < rows) ++columns;
-    cost += posterior_.log_columns(std::min(columns, n_features_)).units();
+    cost += posterior_.log_weight(std::min(columns, n_features_)).units();
     if (!options_.structure_bound) return cost;
     std::int64_t least = Cost::infinity().units();
     for (int a = 1; a < rows; ++a)
@@ -107,18 +107,18 @@ class Walk {
     CHECK(bracket.upper.nats() >= leaf - tolerance_);
     if (data_.rows_folded()) CHECK(bracket.upper.nats() <= leaf + tolerance_);
     if (counts.distinct == 1) CHECK(bracket.lower == bracket.upper);
-    // Told how many columns vary, which is B5 at its best.
-    const auto varying = static_cast<std::int32_t>(data_.varying_columns(rows));
-    const maptree::Bracket told = bounds_.bracket(counts, d, varying);
+    // Told what a split pays for its test, which is more than B5 can tell.
+    const maptree::Bracket told = bounds_.bracket(counts, d, least_test_cost(rows));
     CHECK(told.lower >= bracket.lower);
     CHECK(told.lower.nats() <= brute_.optimum(set, depth) + tolerance_);
+    check_needed_columns(rows, counts, d);
     // The same rows nearer the root.
     for (std::size_t from = 0; from < d; ++from) {
       const Cost known = Cost::nearest(brute_.optimum(set, static_cast<long>(from)));
       CHECK(std::min(leaf, bounds_.transferred(known, from, d).nats()) <=
             brute_.optimum(set, depth) + 2 * tolerance_);
     }
-    std::vector<std::pair<std::int32_t, std::int64_t>> parts;  // rows, columns that vary
+    std::vector<std::pair<std::int32_t, Cost>> parts;  // rows, what a split pays for its test
     for (std::size_t c = 0; c < data_.n_columns(); ++c) {
       RowSet part[2];
       bool empty = false;
@@ -128,14 +128,39 @@ class Walk {
       }
       if (empty) continue;
       for (int side = 0; side < 2; ++side)
-        parts.emplace_back(count(data_, bounds_, part[side]).distinct,
-                           data_.varying_columns(part[side]));
+        parts.emplace_back(count(data_, bounds_, part[side]).distinct, least_test_cost(part[side]));
       for (int side = 0; side < 2; ++side)
         visit(part[side], brute_.side(set, data_.original(c), side), depth + 1);
     }
     view_.load(rows, maptree::no_watch());
-    for (const auto& [n, columns] : parts) CHECK(view_.varying_on(n) <= columns);
-    CHECK(view_.varying_on(counts.distinct) == varying);
+    for (const auto& [n, cost] : parts) CHECK(view_.test_cost_on(n) <= cost);
+    const Cost all = view_.test_cost_on(counts.distinct), cost = least_test_cost(rows);
+    CHECK(all <= cost);
+    CHECK(all + Cost(data_.weighted() ? 2 : 0) >= cost);
+  }
+
+  // Of all columns that vary on a set, from the definition; none: 0.
+  [[nodiscard]] Cost least_test_cost(const RowSet& rows) const {
+    const std::int64_t weight = data_.varying_weight(rows);
+    Cost least = weight == 0 ? Cost(0) : Cost::infinity();
+    for (std::size_t c = 0; c < data_.n_columns(); ++c) {
+      RowSet part[2];
+      for (int side = 0; side < 2; ++side) part[side].assign_side(rows, data_.column(c), side);
+      if (count(data_, bounds_, part[0]).weight == 0 || count(data_, bounds_, part[1]).weight == 0)
+        continue;
+      least = std::min(least,
+                       posterior_.log_weight(weight) - posterior_.log_weight(data_.test_weight(c)));
+    }
+    return least;
+  }
+  // B2b, in units: where nothing else is in the floor.
+  void check_needed_columns(const RowSet& rows, const maptree::SetCounts& counts, std::size_t d) {
+    if (options_.structure_bound || counts.distinct < 2 || !bounds_.may_split(d)) return;
+    const std::int64_t floor =
+        bounds_.level(d)
+            .floor[static_cast<std::size_t>(std::min(counts.distinct, maptree::floor_cap))];
+    if (data_.varying_weight(rows) > 0)
+      CHECK(Cost(floor) - posterior_.split(d) <= least_test_cost(rows));
   }
 
   Options options_;
@@ -199,9 +224,27 @@ TEST(floor_is_admissible_on_shallow_data) {
   }
 }
 
+TEST(floors_of_weighted_tests_do_not_fall_with_the_rows) {
+  Random random(38);
+  Problem problem = noise(random, 100, 20);
+  for (int round = 0; round < 40; ++round) {
+    fuzz::random_test_weights(random, problem.model);
+    const Dataset data = fuzz::make_dataset(problem);
+    const Posterior posterior({0.95, random.one_of({0.5, 0.0, 2.0}), {2.5, 2.5}}, data);
+    Options options;
+    options.structure_bound = random.chance(0.5);
+    const Bounds bounds(posterior, data, options);
+    for (std::size_t d = 0; d < 6; ++d)
+      for (std::size_t rows = 2; rows < maptree::floor_cap; ++rows) {
+        CHECK(bounds.level(d).floor[rows] >= posterior.split(d).units());
+        CHECK(bounds.level(d).floor[rows] <= bounds.level(d).floor[rows + 1]);
+      }
+  }
+}
+
 TEST(brackets_hold_the_optimum) {
   Random random(33);
-  for (int round = 0; round < 250; ++round) {
+  for (int round = 0; round < 500; ++round) {
     Problem problem;
     problem.model = fuzz::random_model(random, fuzz::Shape::tall);
     while (problem.model.n_columns() > 5)
@@ -210,6 +253,7 @@ TEST(brackets_hold_the_optimum) {
          {&Options::fold_rows, &Options::fold_columns, &Options::distinct_rows_bound,
           &Options::varying_bound, &Options::structure_bound, &Options::equivalent_rows_bound})
       problem.options.*member = random.chance(0.85);
+    if (round % 2 == 0) fuzz::random_test_weights(random, problem.model);
     Walk(problem).check();
   }
 }
@@ -232,9 +276,9 @@ TEST(a_column_varies_on_every_part_larger_than_its_commoner_value) {
   maptree::NodeView view(data, bounds, {});
   view.load(data.all_rows(), maptree::no_watch());
   // Half a table of noise may be constant in any column; one row less than all in hardly one.
-  CHECK_EQUAL(view.varying_on(10), 0);
-  CHECK_EQUAL(view.varying_on(39), 10);
-  CHECK(bounds.floor(1, 39, view.varying_on(39)) > bounds.level(1).floor[39]);
+  CHECK_EQUAL(view.test_cost_on(10).units(), 0);
+  CHECK_EQUAL(view.test_cost_on(39).units(), posterior.log_weight(10).units());
+  CHECK(bounds.floor(1, 39, view.test_cost_on(39)) > bounds.level(1).floor[39]);
 }
 
 TEST(each_bound_is_worth_something) {

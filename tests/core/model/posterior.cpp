@@ -9,6 +9,7 @@
 
 #include "check.hpp"
 #include "problem.hpp"
+#include "turned_clock.hpp"
 
 using fuzz::Random;
 using maptree::Cost;
@@ -220,7 +221,7 @@ TEST(prior_tables_are_the_formulas) {
     }
     CHECK_EQUAL(posterior.split(1000).units(), posterior.split(posterior.max_depth()).units());
     for (std::int64_t v = 1; v <= 30; ++v)
-      CHECK(std::abs(posterior.log_columns(v).nats() - std::log(static_cast<double>(v))) < 1e-9);
+      CHECK(std::abs(posterior.log_weight(v).nats() - std::log(static_cast<double>(v))) < 1e-9);
   }
 }
 
@@ -259,4 +260,23 @@ TEST(posterior_refuses_a_prior_out_of_range) {
   CHECK_THROWS(std::invalid_argument, make(0.5, 0.5, {1}));
   CHECK_THROWS(std::invalid_argument, make(0.5, 0.5, {1, 1, 1}));
   CHECK_THROWS(std::invalid_argument, make(0.5, 0.5, {}));
+}
+
+// At whichever reading of the clock: tables with entries that are not filled would make every cost
+// that is read from them wrong.
+TEST(tables_that_are_not_filled_are_not_complete) {
+  const maptree::Dataset data = data_of({100'000, 170'000});
+  const Prior prior{0.95, 0.5, {1, 2}};
+  const auto fill = [&](const TurnedClock& clock) {
+    maptree::Control control(clock.limits());
+    maptree::Watch watch(control);
+    const Posterior posterior(prior, data, watch);
+    CHECK_EQUAL(posterior.complete(), !watch.stopped());
+    return posterior.complete();
+  };
+  const TurnedClock counted;
+  CHECK(fill(counted));
+  CHECK(counted.n_readings() > 5);  // in the table of all rows, and in those of both classes
+  for (std::int64_t late_from = 0; late_from < counted.n_readings(); ++late_from)
+    CHECK(!fill(TurnedClock(late_from)));
 }

@@ -63,15 +63,15 @@ class Nodes {
     if (!node.expanded || !exact_.may_split(depth)) return;
     CHECK_EQUAL(node.base.units(), exact_.base(rows, depth).units());
     std::set<std::uint32_t> there;
-    Cost before(0);
+    Cost before = Cost(0) - Cost::infinity();
     store_.for_each_split(node, [&](const maptree::SplitRecord& split) {
       RowSet part[2];
       CHECK(exact_.sides(rows, split.column, part));
       CHECK(there.insert(split.column).second);
       for (int side = 0; side < 2; ++side)
         CHECK(split.lower[side] <= exact_.optimum(part[side], depth + 1));
-      CHECK(split.total() >= before);
-      if (split.fresh()) before = split.total();
+      CHECK(store_.place(split).total >= before);
+      if (split.fresh()) before = store_.place(split).total;
       if (!split.attached()) return;
       for (int side = 0; side < 2; ++side) {
         const StoreNode& child = store_[split.child[side]];
@@ -80,6 +80,15 @@ class Nodes {
         CHECK_EQUAL(child.key.limit, proof.limit);
       }
     });
+    // What is known below the best split, in place of a child, is a split that is allowed there.
+    if (node.best != maptree::no_column) {
+      RowSet part[2], below[2];
+      CHECK(exact_.sides(rows, node.best, part));
+      for (int side = 0; side < 2; ++side)
+        if (node.below[side] != maptree::no_column)
+          CHECK(exact_.may_split(depth + 1) && exact_.sides(part[side], node.below[side], below) &&
+                below[0].n_stored() > 0 && below[1].n_stored() > 0);
+    }
     // A split that is not there costs no less than what is said of those.
     for (std::size_t c = 0; c < bench_.data.n_columns(); ++c) {
       RowSet part[2];
@@ -117,6 +126,7 @@ TEST(every_node_of_the_store_encloses_its_optimum) {
     while (problem.model.n_columns() > 6)
       for (auto& row : problem.model.x) row.pop_back();
     problem.model.max_depth = -1;
+    if (round % 2 == 0) fuzz::random_test_weights(random, problem.model);
     if (random.chance(0.3)) problem.model.min_leaf = random.between(1L, 4L);
     const double off = random.one_of({0.0, 0.3});
     for (const auto member :
@@ -126,7 +136,7 @@ TEST(every_node_of_the_store_encloses_its_optimum) {
           &maptree::Options::depth_transfer})
       problem.options.*member = !random.chance(off);
     workbench::Bench bench(problem);
-    maptree::Desk desk;
+    maptree::Desk desk(bench.posterior.test_costs());
     desk.store.set_limit(random.one_of<std::size_t>({4000, 6000, 10'000, SIZE_MAX}));
     desk.max_expansions = 3000;
     maptree::Prover prover(bench.data, bench.posterior, bench.expander, desk);

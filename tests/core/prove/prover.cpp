@@ -3,6 +3,7 @@
 #include "prove/prover.hpp"
 
 #include <atomic>
+#include <cmath>
 #include <thread>
 
 #include "check.hpp"
@@ -22,34 +23,24 @@ using maptree::Status;
 using maptree::Tree;
 using workbench::Bench;
 using workbench::never;
+using workbench::noisy;
 using workbench::run;
-
-namespace {
-
-// Labels by a small tree.
-Problem noisy(std::uint64_t seed, std::size_t n_rows, std::size_t n_columns, double noise = 0.3) {
-  Random random(seed);
-  return workbench::noisy(random, n_rows, n_columns, noise, 2, [](const std::vector<int>& row) {
-    return row[0] == 1 ? row[1] : row[2] ^ row[3];
-  });
-}
-
-}  // namespace
 
 TEST(a_prover_in_little_memory_finds_the_optimum) {
   Random random(71);
   std::int64_t collections = 0, ended = 0;
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < 90; ++round) {
     Problem problem = noisy(static_cast<std::uint64_t>(round), random.between<std::size_t>(40, 100),
                             random.between<std::size_t>(8, 12), 0.6);
     if (random.chance(0.3)) problem.model.min_leaf = random.between(2L, 5L);
     if (random.chance(0.3)) problem.model.max_depth = random.between(2L, 5L);
     if (random.chance(0.3)) problem.options.pair_expansion = false;
     if (random.chance(0.2)) problem.options.fold_rows = false;
+    if (round % 3 == 0) fuzz::random_test_weights(random, problem.model);
     Bench bench(problem);
     const Cost optimum = run(problem).upper;
 
-    maptree::Desk desk;
+    maptree::Desk desk(bench.posterior.test_costs());
     const std::size_t memory = random.between<std::size_t>(4000, 40000);
     desk.store.set_limit(memory);
     desk.max_expansions = 20000;
@@ -87,11 +78,71 @@ TEST(a_prover_in_little_memory_finds_the_optimum) {
   CHECK(collections > 100);
 }
 
+TEST(a_prover_that_is_alone_reaches_its_goal_in_one_call) {
+  Random random(75);
+  int n_solved = 0;
+  for (int round = 0; round < 60; ++round) {
+    Problem problem = noisy(static_cast<std::uint64_t>(round), random.between<std::size_t>(30, 100),
+                            random.between<std::size_t>(5, 9), random.one_of({0.2, 0.6}));
+    if (random.chance(0.3)) problem.model.min_leaf = random.between(2L, 5L);
+    if (random.chance(0.3)) problem.options.pair_expansion = false;
+    if (random.chance(0.3)) problem.options.fold_rows = false;
+    Bench bench(problem);
+    const Cost optimum = run(problem).upper;
+    const Cost goal = random.one_of({Cost::infinity(), optimum, optimum - Cost::nearest(1.5)});
+    maptree::Desk desk(bench.posterior.test_costs());
+    maptree::Prover prover(bench.data, bench.posterior, bench.expander, desk);
+    maptree::Proof proof(
+        bench.data, bench.posterior, bench.options, maptree::no_limit,
+        random.one_of({maptree::Proof::Pace::evenly, maptree::Proof::Pace::by_splits}));
+    auto lock = std::unique_lock(desk.mutex);
+    maptree::Watch watch;
+    watch.stop(1'000'000);  // by somebody else
+    const std::int64_t work = prover.advance(lock, proof, goal, INT64_MAX / 2, watch);
+    CHECK_EQUAL(work, watch.work() - 1'000'000);
+    CHECK_EQUAL(work, proof.work);
+    const maptree::StoreNode& root = desk.store[proof.root];
+    CHECK(root.lower <= optimum && root.upper >= optimum);
+    CHECK(root.lower >= std::min(goal, optimum));
+    if (goal >= optimum) {
+      Tree tree;
+      prover.read_tree(proof, tree);
+      CHECK(goal == optimum || root.upper == optimum);
+      CHECK(goal == optimum || bench.cost(tree) == optimum);
+      ++n_solved;
+    }
+    // Nothing is left to do, and nothing is done.
+    const std::int64_t expansions = desk.expansions;
+    CHECK_EQUAL(prover.advance(lock, proof, goal, INT64_MAX / 2, watch), 0);
+    CHECK_EQUAL(desk.expansions, expansions);
+    CHECK_EQUAL(watch.work() - 1'000'000, work);
+  }
+  CHECK(n_solved > 20);
+}
+
+TEST(splits_that_are_bounded_by_nothing_are_taken_up) {
+  // Rows of the common class cost nothing, and where rows are not folded no leaf is known to stop.
+  Random random(76);
+  int n_split = 0;
+  for (int round = 0; round < 40; ++round) {
+    Problem problem = workbench::noisy(random, random.between<std::size_t>(3, 12), 3, 0, 2,
+                                       [](const auto&) { return 0; });
+    problem.model.rho = {1e9, 1e-9};
+    problem.options.fold_rows = problem.options.improve = problem.options.greedy_start = false;
+    problem.options.pair_expansion = random.chance(0.5);
+    const Result result = run(problem);
+    CHECK(result.status == Status::optimal);
+    CHECK(std::abs(result.upper.nats() - brute_force::Solver(problem.model).optimum()) < 1e-6);
+    if (result.tree.feature.size() > 1) ++n_split;
+  }
+  CHECK(n_split > 10);
+}
+
 TEST(roots_of_other_proofs_survive_collections) {
   // One proof is left alone for long while another one fills the memory again and again.
   const Problem problem = noisy(1, 250, 24, 0.3);
   Bench bench(problem);
-  maptree::Desk desk;
+  maptree::Desk desk(bench.posterior.test_costs());
   desk.store.set_limit(80'000);
   desk.max_expansions = 3000;
   maptree::Prover prover(bench.data, bench.posterior, bench.expander, desk);

@@ -1,8 +1,10 @@
 // Store: what it keeps, where it finds it, and that it says honestly how much it takes.
 #include <map>
+#include <new>
 #include <vector>
 
 #include "check.hpp"
+#include "failing_memory.hpp"
 #include "problem.hpp"
 #include "store_nodes.hpp"
 
@@ -20,7 +22,7 @@ using store_test::no_trimming;
 using store_test::splits_of;
 
 TEST(a_store_finds_what_it_was_given) {
-  Store store;
+  Store store{maptree::TestCosts()};
   std::map<std::uint64_t, NodeId> made;
   for (std::uint64_t n = 0; n < 5000; ++n) {
     const std::uint64_t rows = n * 7919 % 1009;
@@ -35,8 +37,39 @@ TEST(a_store_finds_what_it_was_given) {
   CHECK_EQUAL(store.n_made(), made.size());
 }
 
+TEST(nodes_of_the_same_rows_are_found_at_every_depth_but_under_one_limit) {
+  // Limits that fall into one bucket of a small table, and others.
+  for (const std::uint32_t limit : {3u, 15u, 31u, 63u, no_limit}) {
+    Store store{maptree::TestCosts()};
+    std::map<std::uint32_t, int> n_visits;  // by depth
+    for (const std::uint64_t rows : {7u, 7u + 16, 8u})
+      for (const std::uint32_t other : {2u, 3u, 15u, 31u, 63u, no_limit})
+        for (std::uint32_t depth = 0; depth < 3; ++depth)
+          store.intern(key_of(rows, depth, other), Cost(10), Cost(20), {1});
+    store.for_each_depth(key_of(7, 0, limit), [&](const StoreNode& node) {
+      CHECK(node.key.rows == key_of(7).rows);
+      CHECK_EQUAL(node.key.limit, limit);
+      ++n_visits[node.key.depth];
+    });
+    CHECK(n_visits == (std::map<std::uint32_t, int>{{0, 1}, {1, 1}, {2, 1}}));
+  }
+}
+
+TEST(weights_are_kept_whole_and_compared) {
+  Store store{maptree::TestCosts()};
+  std::uint64_t n = 0;
+  for (const std::uint32_t weight : {1u, 2u, 3u, 1u << 25, (1u << 29) - 1}) {
+    const NodeId id = store.intern(key_of(++n), Cost(0), Cost(100), {weight, 5});
+    CHECK_EQUAL(store[id].weight, weight);
+    CHECK(store.intern(key_of(n), Cost(0), Cost(100), {weight, 5}) == id);
+    CHECK_THROWS(maptree::KeyCollision,
+                 store.intern(key_of(n), Cost(0), Cost(100), {weight - 1, 5}));
+    CHECK_THROWS(maptree::KeyCollision, store.intern(key_of(n), Cost(0), Cost(100), {weight, 4}));
+  }
+}
+
 TEST(an_old_node_takes_the_better_bound) {
-  Store store;
+  Store store{maptree::TestCosts()};
   const NodeId id = store.intern(key_of(1), Cost(10), Cost(20), {1});
   CHECK(store.intern(key_of(1), Cost(5), Cost(20), {1}) == id && store[id].lower == Cost(10));
   CHECK(store.intern(key_of(1), Cost(15), Cost(20), {1}) == id && store[id].lower == Cost(15));
@@ -45,7 +78,7 @@ TEST(an_old_node_takes_the_better_bound) {
 }
 
 TEST(opening_keeps_the_splits_that_may_be_cheaper) {
-  Store store;
+  Store store{maptree::TestCosts()};
   Expansion found = splits_of(20, Cost(3), Cost(9));
   found.base = Cost(2);
   for (std::size_t i = 0; i < 20; i += 2) found.splits[i].lower[0] = Cost(100);
@@ -65,16 +98,44 @@ TEST(opening_keeps_the_splits_that_may_be_cheaper) {
 
   found.best = 1;
   found.best_upper[0] = found.best_upper[1] = Cost(4);
+  found.best_cost = found.base + Cost(8);
   found.best_below[0] = 7;
   const NodeId better = store.intern(key_of(3), Cost(1), Cost(50), {1});
   store.open(better, found);
   CHECK(store[better].upper == Cost(10) && store[better].best == 1 && store[better].below[0] == 7);
 }
 
+TEST(opening_changes_nothing_where_there_is_no_memory) {
+  using failing_memory::Failure;
+  int n_refused = 0;
+  for (std::size_t n_splits = 1; n_splits < 60; ++n_splits) {
+    for (std::uint64_t n_others = 0; n_others < 17; ++n_others) {  // that fill the last chunk
+      Store store{maptree::TestCosts()};
+      for (std::uint64_t n = 0; n < n_others; ++n)
+        store.intern(key_of(n + 2), Cost(0), Cost(100), {1});
+      const NodeId id = store.intern(key_of(1), Cost(3), Cost(100), {1});
+      const Expansion found = splits_of(n_splits, Cost(1), Cost(2));
+      for (std::int64_t nth = 1; !store[id].expanded; ++nth) {
+        try {
+          const Failure failure(nth, failing_memory::Then::goes_on);
+          store.open(id, found);
+        } catch (const std::bad_alloc&) {
+          ++n_refused;
+          const StoreNode& node = store[id];
+          CHECK(!node.expanded && node.n_splits == 0 && node.lower == Cost(3));
+          if (node.expanded) break;
+        }
+      }
+      CHECK_EQUAL(store[id].n_splits, n_splits);
+    }
+  }
+  CHECK(n_refused > 1000);
+}
+
 TEST(a_store_says_what_it_takes) {
   Random random(61);
   for (int round = 0; round < 20; ++round) {
-    Store store;
+    Store store{maptree::TestCosts()};
     std::vector<NodeId> open;
     const std::size_t most = random.one_of<std::size_t>({1, 9, 100, 3000});
     for (int step = 0; step < 400; ++step) {
@@ -105,7 +166,7 @@ TEST(a_store_says_what_it_takes) {
 }
 
 TEST(what_was_dropped_is_used_again) {
-  Store store;
+  Store store{maptree::TestCosts()};
   for (int round = 0; round < 50; ++round) {
     const std::size_t bytes = store.bytes();
     for (std::uint64_t n = 0; n < 1000; ++n) {
@@ -122,7 +183,7 @@ TEST(what_was_dropped_is_used_again) {
 TEST(a_store_keeps_to_its_limit) {
   Random random(63);
   for (int round = 0; round < 60; ++round) {
-    Store store;
+    Store store{maptree::TestCosts()};
     const std::size_t limit = store.bytes() + random.between<std::size_t>(3000, 200'000);
     const std::size_t most = random.one_of<std::size_t>({0, 2, 9, 100});
     store.set_limit(limit);
@@ -154,7 +215,7 @@ TEST(a_store_keeps_to_its_limit) {
 TEST(a_table_leaves_the_room_that_was_promised) {
   Random random(66);
   for (int round = 0; round < 20; ++round) {
-    Store store;
+    Store store{maptree::TestCosts()};
     for (int step = 0; step < 300; ++step) {
       // The least limit at which there is room, and a little more.
       std::size_t limit = store.bytes();
@@ -173,7 +234,7 @@ TEST(a_table_leaves_the_room_that_was_promised) {
 TEST(a_table_that_grows_by_single_buckets_finds_everything) {
   Random random(64);
   for (int round = 0; round < 12; ++round) {
-    Store store;
+    Store store{maptree::TestCosts()};
     if (round % 3 == 1) store.set_limit(store.bytes() + 30'000);  // then it stays small
     // Random bits; numbers in order; and only high bits that differ.
     const std::uint64_t factor = random.one_of<std::uint64_t>({0x9e3779b97f4a7c15, 1, 4096});

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "failing_memory.hpp"
 #include "problem.hpp"
 #include "store_nodes.hpp"
 #include "turned_clock.hpp"
@@ -81,7 +82,7 @@ void attach(Store& store, NodeId id, NodeId zero, NodeId one) {
 TEST(a_collection_keeps_pinned_nodes_their_children_and_all_trees) {
   Random random(62);
   for (int round = 0; round < 200; ++round) {
-    Store store;
+    Store store{maptree::TestCosts()};
     std::vector<NodeId> nodes;
     for (std::uint64_t n = 0; n < 40; ++n)
       nodes.push_back(store.intern(key_of(n), Cost(0), Cost(100), {1}));
@@ -132,8 +133,22 @@ TEST(a_collection_keeps_pinned_nodes_their_children_and_all_trees) {
   }
 }
 
+TEST(a_collection_asks_for_no_memory) {
+  for (std::uint64_t n_nodes = 1; n_nodes < 400; n_nodes += 13) {
+    Store store{maptree::TestCosts()};
+    for (std::uint64_t n = 0; n < n_nodes; ++n) {
+      const NodeId id = store.intern(key_of(n), Cost(0), Cost(100), {1});
+      store.open(id, splits_of(n % 7, Cost(1), Cost(2)));
+    }
+    const failing_memory::Failure none_left(1, failing_memory::Then::is_gone);
+    CHECK(store.collect({}, 0, no_trimming, never));
+    CHECK_EQUAL(store.live(), 0u);
+    CHECK_EQUAL(failing_memory::Failure::n_requests(), 0);
+  }
+}
+
 TEST(a_collection_keeps_what_was_dear) {
-  Store store;
+  Store store{maptree::TestCosts()};
   std::vector<NodeId> nodes;
   for (std::uint64_t n = 0; n < 1024; ++n) {
     nodes.push_back(store.intern(key_of(n), Cost(0), Cost(100), {1}));
@@ -146,7 +161,7 @@ TEST(a_collection_keeps_what_was_dear) {
 }
 
 TEST(nodes_of_ended_proofs_go_first) {
-  Store store;
+  Store store{maptree::TestCosts()};
   NodeId stays = NodeId::none;
   for (std::uint64_t n = 0; n < 1000; ++n) {
     const std::uint32_t limit = n % 3 == 0 ? no_limit : static_cast<std::uint32_t>(n % 3);
@@ -175,7 +190,7 @@ TEST(nodes_of_ended_proofs_go_first) {
 TEST(a_collection_can_be_stopped) {
   // Returns how often the clock was read.
   const auto collect = [](std::int64_t late_from) {
-    Store store;
+    Store store{maptree::TestCosts()};
     for (std::uint64_t n = 0; n < 100; ++n) {
       const NodeId id = store.intern(key_of(n), Cost(3), Cost(100), {1});
       Expansion found = splits_of(7, Cost(2), Cost(5));
@@ -195,7 +210,7 @@ TEST(a_collection_can_be_stopped) {
   };
   const std::int64_t all = collect(1'000'000);
   CHECK(all > 200);
-  for (std::int64_t late_from = 0; late_from < all + 10; late_from += 7) {
+  for (std::int64_t late_from = 0; late_from < all + 10; ++late_from) {
     const std::int64_t expected = std::min(late_from + 1, all);
     CHECK_EQUAL(collect(late_from), expected);
   }

@@ -35,8 +35,9 @@ inline maptree::Expansion splits_of(std::size_t n, maptree::Cost lower, maptree:
   return found;
 }
 
-inline void sort_splits(maptree::Expansion& found) {
-  std::ranges::sort(found.splits, {}, [](const auto& split) { return place_of(split); });
+inline void sort_splits(maptree::Expansion& found, maptree::TestCosts test_costs = {}) {
+  std::ranges::sort(found.splits, {},
+                    [=](const auto& split) { return place_of(split, test_costs); });
 }
 
 inline std::vector<maptree::SplitRecord> splits_at(maptree::Store& store, maptree::NodeId id) {
@@ -47,10 +48,10 @@ inline std::vector<maptree::SplitRecord> splits_at(maptree::Store& store, maptre
 
 // None after a split that was never attached has a lower total.
 inline bool in_order(maptree::Store& store, maptree::NodeId id) {
-  maptree::Cost least(0);
+  maptree::Cost least = maptree::Cost(0) - maptree::Cost::infinity();
   for (const maptree::SplitRecord& split : splits_at(store, id)) {
-    if (split.total() < least) return false;
-    if (split.fresh()) least = split.total();
+    if (store.place(split).total < least) return false;
+    if (split.fresh()) least = store.place(split).total;
   }
   return true;
 }

@@ -26,15 +26,21 @@ TEST(trimming_is_sound_and_opening_again_restores_every_split_once) {
   Random random(65);
   int n_trimmed = 0, n_reopened = 0, n_solved = 0;
   for (int round = 0; round < 300; ++round) {
-    Store store;
     Expansion found = splits_of(random.between<std::size_t>(1, 30), Cost(0), Cost(0));
-    found.base = Cost(random.below(20));
-    std::vector<Cost> truth;  // of a split's two children
+    // Half of them with splits that pay for their tests, less than nothing.
+    std::vector<Cost> tests;
+    for (std::size_t c = 0; c < found.splits.size() && round % 2 == 0; ++c)
+      tests.push_back(Cost(-random.below(120)));
+    const maptree::TestCosts test_costs(tests);
+    Store store(test_costs);
+    found.base = Cost((tests.empty() ? 0 : 120) + random.below(20));  // with any test 0 or more
+    std::vector<Cost> truth;  // of a split's test and its two children
     for (maptree::SplitBounds& split : found.splits) {
       for (int side = 0; side < 2; ++side) split.lower[side] = Cost(random.below(100));
-      truth.push_back(split.lower[0] + split.lower[1] + Cost(random.below(100)));
+      truth.push_back(test_costs[split.column] + split.lower[0] + split.lower[1] +
+                      Cost(random.below(100)));
     }
-    store_test::sort_splits(found);
+    store_test::sort_splits(found, test_costs);
     const NodeId id = store.intern(key_of(1), Cost(0), Cost(random.between(100, 300)), {1});
     const NodeId child = store.intern(key_of(2), Cost(0), Cost(1), {1});
     StoreNode& node = store[id];
@@ -66,8 +72,8 @@ TEST(trimming_is_sound_and_opening_again_restores_every_split_once) {
       Cost least = Cost::infinity();
       SplitRecord* chosen = nullptr;
       store.for_each_split(node, [&](SplitRecord& split) {
-        if (split.total() >= least) return;
-        least = split.total();
+        if (store.place(split).total >= least) return;
+        least = store.place(split).total;
         chosen = &split;
       });
       least = std::min(least, node.rest);
@@ -88,7 +94,7 @@ TEST(trimming_is_sound_and_opening_again_restores_every_split_once) {
         for (auto& [column, split] : known)
           if (split.fresh()) split.forget_children();  // lower ones may come after it now
         for (const maptree::SplitBounds& split : found.splits) {
-          if (found.base + split.lower[0] + split.lower[1] >= node.upper) continue;
+          if (found.base + place_of(split, test_costs).total >= node.upper) continue;
           SplitRecord back;
           back.column = split.column;
           for (int side = 0; side < 2; ++side) back.lower[side] = split.lower[side];
@@ -101,13 +107,13 @@ TEST(trimming_is_sound_and_opening_again_restores_every_split_once) {
       chosen->child[0] = chosen->child[1] = child;
       if (random.chance(0.5)) chosen->forget_children();
       if (random.chance(0.3)) {
-        chosen->lower[0] = cost - chosen->lower[1];
+        chosen->lower[0] = cost - test_costs[chosen->column] - chosen->lower[1];
         if (node.base + cost < node.upper) {
           node.upper = node.base + cost;
           node.best = chosen->column;
         }
       } else {
-        const Cost more((cost - chosen->total()).units());
+        const Cost more((cost - store.place(*chosen).total).units());
         chosen->lower[random.below(2)] += Cost((more.units() + 1) / 2);
       }
       known[chosen->column] = *chosen;
@@ -119,9 +125,10 @@ TEST(trimming_is_sound_and_opening_again_restores_every_split_once) {
       if (!pinned && !node.solved())
         std::erase_if(known, [&](const auto& at) {
           const SplitRecord& split = at.second;
-          if (split.column == node.best || node.base + split.total() <= node.lower + margin)
+          if (split.column == node.best ||
+              node.base + store.place(split).total <= node.lower + margin)
             return false;
-          rest = std::min(rest, split.total());
+          rest = std::min(rest, store.place(split).total);
           ++n_trimmed;
           return true;
         });
@@ -135,7 +142,8 @@ TEST(trimming_is_sound_and_opening_again_restores_every_split_once) {
       check();
       // The lower bound is no more than what is left allows.
       Cost allowed = node.rest;
-      for (const auto& [column, split] : known) allowed = std::min(allowed, split.total());
+      for (const auto& [column, split] : known)
+        allowed = std::min(allowed, store.place(split).total);
       CHECK(node.base + rest >= node.lower);
       CHECK(node.lower <= optimum && std::min(node.upper, node.base + allowed) <= optimum);
       if (node.best != no_column) CHECK(known.contains(node.best));

@@ -88,10 +88,13 @@ class Definition {
     const Node before = node;
     if (move == Move::grow || move == Move::change) {
       const std::vector<std::size_t> columns = solver_.varying(rows);
+      double weight = 0;  // and so is each unit of its columns' weight
+      for (const std::size_t column : columns)
+        weight += static_cast<double>(solver_.problem().test_weight_of(column));
       for (const std::size_t column : columns) {
         node.column = static_cast<int>(column);
         if (move == Move::grow) node.child = {Node{}, Node{}};
-        add(probability / static_cast<double>(columns.size()));
+        add(probability * static_cast<double>(solver_.problem().test_weight_of(column)) / weight);
         node = before;
       }
     } else if (move == Move::prune) {

@@ -244,7 +244,7 @@ TEST(varying_columns_are_those_that_are_not_constant) {
         std::vector<std::int64_t> counts(2);
         if (data.count(rows, counts) == 0) break;
         const std::int64_t n = maptree::find_varying(data, rows, among, varying, never);
-        CHECK_EQUAL(n, data.varying_columns(rows));
+        CHECK_EQUAL(n, data.varying_weight(rows));
         std::size_t rank = 0;
         for (std::size_t c = 0; c < data.n_columns(); ++c) {
           maptree::RowSet side[2];
@@ -254,10 +254,42 @@ TEST(varying_columns_are_those_that_are_not_constant) {
             varies = varies && data.count(side[s], counts) > 0;
           }
           CHECK_EQUAL(((varying[c / 64] >> (c % 64)) & 1) != 0, varies);
-          if (varies) CHECK_EQUAL(maptree::column_at(varying, rank++), static_cast<int>(c));
+          if (varies) CHECK_EQUAL(maptree::column_at(data, varying, rank++), static_cast<int>(c));
         }
         std::swap(among, varying);
       }
     }
+  }
+}
+
+TEST(columns_are_drawn_by_their_weights) {
+  fuzz::Random random(6);
+  maptree::Watch never;
+  for (const std::size_t n_columns : {1u, 3u, 64u, 65u, 130u}) {
+    fuzz::Problem problem;
+    for (int r = 0; r < 40; ++r) {
+      std::vector<int> row(n_columns);
+      for (int& value : row) value = random.below(2);
+      problem.model.x.push_back(row);
+      problem.model.y.push_back(random.below(2));
+      problem.model.weight.push_back(1);
+    }
+    for (std::size_t c = 0; c < n_columns; ++c)
+      problem.model.test_weight.push_back(random.between(1L, 5L));
+    problem.model.test_weight[0] = 1;
+    if (n_columns > 1) problem.model.test_weight[1] = 2;
+    const maptree::Dataset data = fuzz::make_dataset(problem, {.rows = true, .columns = false});
+    maptree::RowSet part;
+    part.assign_side(data.all_rows(), data.column(n_columns / 2), 1);
+    maptree::ColumnSet varying;
+    const std::int64_t weight =
+        maptree::find_varying(data, part, maptree::all_columns(data), varying, never);
+    CHECK_EQUAL(weight, data.varying_weight(part));
+    std::vector<int> drawn(data.n_columns(), 0);
+    for (std::int64_t at = 0; at < weight; ++at)
+      ++drawn[static_cast<std::size_t>(
+          maptree::column_at(data, varying, static_cast<std::size_t>(at)))];
+    for (std::size_t c = 0; c < data.n_columns(); ++c)
+      CHECK_EQUAL(drawn[c], ((varying[c / 64] >> (c % 64)) & 1) != 0 ? data.test_weight(c) : 0);
   }
 }

@@ -111,6 +111,18 @@ TEST(weighted_particles_have_the_posterior) {
   }
 }
 
+// Weights too large to count: one test has nearly all of the prior, another all of the likelihood.
+TEST(particles_weigh_tests_that_are_far_more_probable) {
+  fuzz::Problem problem = every_tree::tiny_problems()[2];
+  problem.model.test_weight = {1, 1 << 30, 1000};
+  const double log_evidence = every_tree::log_evidence(problem.model);
+  for_every_kind({.n_particles = 60000, .seed = 6}, [&](const SmcOptions& options) {
+    const SmcSamples samples = run(problem, options);
+    const double total = maptree::log_sum_exp(samples.log_weights[0]);
+    CHECK(std::abs(total - log_evidence) < 0.03);
+  });
+}
+
 TEST(particles_cost_what_their_trees_cost) {
   fuzz::Random random(31);
   for (int round = 0; round < 40; ++round) {
@@ -119,6 +131,7 @@ TEST(particles_cost_what_their_trees_cost) {
         random, random.one_of({fuzz::Shape::tall, fuzz::Shape::wide, fuzz::Shape::shallow}));
     problem.model.max_depth = -1;
     problem.model.min_leaf = 1;
+    if (round % 2 == 0) fuzz::random_test_weights(random, problem.model);
     for_every_kind({.n_particles = 20, .n_islands = 2, .seed = 1}, [&](const SmcOptions& options) {
       const SmcSamples samples = run(problem, options);
       CHECK(samples.status == SamplingStatus::complete);

@@ -2,10 +2,13 @@
 // what it says of leaves and of trees of depth two is exact, in units.
 #include "scan/expand.hpp"
 
+#include <array>
+#include <map>
 #include <set>
 
 #include "check.hpp"
 #include "exact_optimum.hpp"
+#include "turned_clock.hpp"
 #include "workbench.hpp"
 
 using fuzz::Problem;
@@ -25,6 +28,23 @@ class Expansions {
 
   void check() { visit(bench_.data.all_rows(), 0); }
 
+  // Of a table that is too large for the rest: what is said of a node's splits.
+  void check_node(const RowSet& rows, std::size_t depth) {
+    maptree::Expansion out;
+    CHECK(bench_.expander.expand(rows, depth, Cost::infinity(), workbench::never, out));
+    CHECK_EQUAL(out.varying, bench_.data.varying_weight(rows));
+    CHECK_EQUAL(out.splits.size(), static_cast<std::size_t>(out.varying));
+    for (const maptree::SplitBounds& split : out.splits) {
+      RowSet part[2];
+      CHECK(exact_.sides(rows, split.column, part));
+      for (int side = 0; side < 2; ++side) {
+        CHECK_EQUAL(split.lower[side].units(), lower(part[side], depth + 1).units());
+        CHECK_EQUAL(split.upper[side].units(), exact_.optimum(part[side], depth + 1, 1).units());
+      }
+    }
+  }
+  [[nodiscard]] const maptree::Dataset& data() const { return bench_.data; }
+
  private:
   // The rows of one side, whichever holds the first: equal for columns that part the rows alike.
   [[nodiscard]] std::vector<maptree::Word> partition(const RowSet& rows, std::size_t column) const {
@@ -42,22 +62,27 @@ class Expansions {
     maptree::Expansion out;
     CHECK(bench_.expander.expand(rows, depth, upper, workbench::never, out));
     CHECK_EQUAL(out.leaf.units(), leaf.units());
-    CHECK_EQUAL(out.varying, bench_.data.varying_columns(rows));
+    CHECK_EQUAL(out.varying, bench_.data.varying_weight(rows));
     if (out.varying == 0) return;
     CHECK_EQUAL(out.base.units(), exact_.base(rows, depth).units());
     std::set<std::vector<maptree::Word>> found;
+    std::map<std::vector<maptree::Word>, std::int32_t> heaviest;  // of the columns that part alike
     Cost least = Cost::infinity();
     for (const maptree::SplitBounds& split : out.splits) {
       CHECK(found.insert(partition(rows, split.column)).second || !bench_.options.fold_columns);
       check_split(rows, depth, split);
-      least = std::min(least, split.upper[0] + split.upper[1]);
+      heaviest[partition(rows, split.column)] = bench_.data.test_weight(split.column);
+      least = std::min(least, exact_.test(split.column) + split.upper[0] + split.upper[1]);
     }
     for (std::size_t c = 0; c < bench_.data.n_columns(); ++c) {
       RowSet part[2];
       if (!exact_.sides(rows, c, part)) continue;
       if (exact_.may_split(depth) && !found.contains(partition(rows, c)))
-        CHECK(out.base + exact_.optimum(part[0], depth + 1) + exact_.optimum(part[1], depth + 1) >
+        CHECK(out.base + exact_.test(c) + exact_.optimum(part[0], depth + 1) +
+                  exact_.optimum(part[1], depth + 1) >
               std::min(upper, leaf));
+      if (bench_.options.fold_columns && found.contains(partition(rows, c)))
+        CHECK(heaviest[partition(rows, c)] >= bench_.data.test_weight(c));
       for (int side = 0; side < 2; ++side) visit(part[side], depth + 1);
     }
     if (!exact_.may_split(depth)) CHECK(out.splits.empty());
@@ -74,7 +99,7 @@ class Expansions {
         maptree::for_each_slot(rows.word(w), 0, [&](std::size_t) { ++n; });
       set.add(segment.pattern, n, bench_.bounds.group_floor(s).units());
     }
-    return bench_.bounds.bracket(set, depth, bench_.expander.view().varying_on(set.distinct));
+    return bench_.bounds.bracket(set, depth, bench_.expander.view().test_cost_on(set.distinct));
   }
   // What the bounds say of a child of the node that was expanded last: a level deeper, where pairs
   // are counted.
@@ -84,8 +109,8 @@ class Expansions {
     for (std::size_t c = 0; c < bench_.data.n_columns(); ++c) {
       RowSet part[2];
       if (exact_.may_split(depth) && exact_.sides(child, c, part))
-        least =
-            std::min(least, bracket(part[0], depth + 1).lower + bracket(part[1], depth + 1).lower);
+        least = std::min(least, exact_.test(c) + bracket(part[0], depth + 1).lower +
+                                    bracket(part[1], depth + 1).lower);
     }
     return std::min(exact_.leaf(child, depth), exact_.base(child, depth) + least);
   }
@@ -109,14 +134,16 @@ class Expansions {
                   Cost least) {
     CHECK_EQUAL(out.best == maptree::no_column, out.base + least >= out.leaf);
     if (out.best == maptree::no_column) return;
-    CHECK_EQUAL((out.best_upper[0] + out.best_upper[1]).units(), least.units());
+    CHECK_EQUAL(out.best_cost.units(), (out.base + least).units());
+    CHECK_EQUAL((exact_.test(out.best) + out.best_upper[0] + out.best_upper[1]).units(),
+                least.units());
     RowSet part[2], below[2];
     CHECK(exact_.sides(rows, out.best, part));
     for (int side = 0; side < 2; ++side) {
       Cost cost = exact_.leaf(part[side], depth + 1);
       if (out.best_below[side] != maptree::no_column) {
         CHECK(exact_.sides(part[side], out.best_below[side], below));
-        cost = exact_.base(part[side], depth + 1);
+        cost = exact_.base(part[side], depth + 1) + exact_.test(out.best_below[side]);
         for (int value = 0; value < 2; ++value) {
           CHECK_EQUAL(out.best_leaf[side][value].units(),
                       exact_.leaf(below[value], depth + 2).units());
@@ -150,13 +177,14 @@ TEST(expansions_hold_where_the_table_of_two_classes_ends) {
     }
     for (std::size_t k = 0; k < 2; ++k) problem.model.weight[k] = random.between(186L, 188L);
     problem.options.fold_rows = random.chance(0.7);
+    if (round % 3 == 0) fuzz::random_test_weights(random, problem.model);
     Expansions(problem, random).check();
   }
 }
 
 TEST(expansions_hold_for_every_node) {
   Random random(51);
-  for (int round = 0; round < 150; ++round) {
+  for (int round = 0; round < 200; ++round) {
     Problem problem;
     problem.model =
         fuzz::random_model(random, round % 10 == 0 ? fuzz::Shape::shallow : fuzz::Shape::tall);
@@ -169,6 +197,32 @@ TEST(expansions_hold_for_every_node) {
           &maptree::Options::varying_bound, &maptree::Options::structure_bound,
           &maptree::Options::equivalent_rows_bound})
       problem.options.*member = !random.chance(off);
+    if (round % 2 == 0) fuzz::random_test_weights(random, problem.model);
+    Expansions(problem, random).check();
+  }
+}
+
+// Of many classes, those that a node's rows have are counted, numbered anew at every node.
+TEST(expansions_hold_where_nodes_have_few_of_many_classes) {
+  Random random(54);
+  for (int round = 0; round < 40; ++round) {
+    Problem problem;
+    const auto n_classes = random.between<std::size_t>(31, 60);  // 32 are the most that are few
+    problem.model.rho.assign(n_classes, random.log_uniform(0.01, 2));
+    const std::size_t n_rows = random.between<std::size_t>(20, 90);
+    for (std::size_t r = 0; r < n_rows; ++r) {
+      problem.model.x.push_back(
+          {random.below(2), random.below(2), random.below(2), random.below(2)});
+      const auto& row = problem.model.x.back();
+      const int rule = 2 * row[0] + row[1] + 20 * row[2];
+      problem.model.y.push_back(random.chance(0.3) ? random.below(static_cast<int>(n_classes))
+                                                   : rule);
+      problem.model.weight.push_back(random.one_of({1, 1, 3}));
+    }
+    if (random.chance(0.2)) problem.model.min_leaf = random.between(2L, 9L);
+    problem.options.fold_rows = random.chance(0.7);
+    problem.options.compact = random.chance(0.7);
+    problem.options.equivalent_rows_bound = random.chance(0.7);
     Expansions(problem, random).check();
   }
 }
@@ -186,6 +240,122 @@ TEST(expansions_hold_where_the_best_column_may_not_split) {
     }
     problem.model.rho.assign(2, 0.3);
     problem.model.min_leaf = random.between(2L, 5L);
+    if (round % 2 == 0) fuzz::random_test_weights(random, problem.model);
     Expansions(problem, random).check();
+  }
+}
+
+// With so many classes the clock is read between two blocks of columns, and sets of few rows are
+// stored without their empty words.
+TEST(expansions_hold_where_columns_are_scanned_in_parts) {
+  Random random(59);
+  Problem problem;
+  for (int r = 0; r < 6000; ++r) {
+    problem.model.x.push_back(std::vector<int>(17));
+    for (int& value : problem.model.x.back()) value = random.below(2);
+    problem.model.y.push_back(r);
+    problem.model.weight.push_back(1);
+  }
+  problem.model.rho.assign(6000, 0.01);
+  Expansions expansions(problem, random);
+  RowSet rows = expansions.data().all_rows(), part;
+  expansions.check_node(rows, 0);
+  for (std::size_t c = 0; c < 4; ++c) {
+    part.assign_side(rows, expansions.data().column(c), random.below(2));
+    std::swap(rows, part);
+  }
+  CHECK(rows.sparse());
+  expansions.check_node(rows, 4);
+}
+
+// Of two splits that cost the same to the last unit, the first may leave too few rows on one side:
+// with rho = 1, (12, 5) rows into (0, 2) and (12, 3) or into (1, 3) and (11, 2).
+TEST(expansions_hold_where_a_split_that_is_not_allowed_costs_the_same) {
+  Random random(56);
+  for (int round = 0; round < 40; ++round) {
+    const int swapped = random.below(2);
+    std::vector<std::vector<int>> rows;  // values of five columns, class, weight
+    for (const auto& [first, second, rest, label, weight] : {std::array{1, 1, 0, 1, 2},
+                                                             {0, 1, 0, 0, 1},
+                                                             {0, 1, 0, 1, 1},
+                                                             {0, 0, 0, 0, 11},
+                                                             {0, 0, 0, 1, 2},
+                                                             {0, 0, 1, 1, 40}})
+      rows.push_back({first, second, rest, rest, rest, label ^ swapped, weight});
+    std::size_t order[] = {0, 1, 2, 3, 4};
+    for (std::size_t i = 4; i > 0; --i) std::swap(order[i], order[random.below(i + 1)]);
+    int flipped[5];
+    for (int& flip : flipped) flip = random.below(2);
+    Problem problem;
+    for (const auto& row : rows) {
+      auto& values = problem.model.x.emplace_back();
+      for (const std::size_t c : order) values.push_back(row[c] ^ flipped[c]);
+      problem.model.y.push_back(row[5]);
+      problem.model.weight.push_back(row[6]);
+    }
+    problem.model.rho.assign(2, 1);
+    problem.model.min_leaf = 3;
+    Expansions(problem, random).check();
+  }
+}
+
+// The last levels that a limit on the depth leaves: leaves are all that may follow.
+TEST(expansions_hold_at_the_greatest_depth) {
+  Random random(57);
+  for (int round = 0; round < 150; ++round) {
+    Problem problem;
+    problem.model = fuzz::random_model(random, fuzz::Shape::tall);
+    while (problem.model.n_columns() > 5)
+      for (auto& row : problem.model.x) row.pop_back();
+    problem.model.max_depth = random.between(1L, 3L);
+    for (const auto member : {&maptree::Options::fold_rows, &maptree::Options::distinct_rows_bound,
+                              &maptree::Options::equivalent_rows_bound})
+      problem.options.*member = random.chance(0.6);
+    Expansions(problem, random).check();
+  }
+}
+
+// At whichever reading of the clock an expansion is stopped, it says so.
+TEST(an_expansion_that_is_stopped_is_void) {
+  Random random(58);
+  for (int variant = 0; variant < 8; ++variant) {
+    Problem problem = workbench::noisy(random, 50, 9, 0.2, variant == 0 ? 40 : 2,
+                                       [](const auto& row) { return row[0] ^ row[1]; });
+    problem.model.rho.assign(variant == 0 ? 40 : 2, 0.5);
+    if (variant == 1) problem.options.compact = false;
+    if (variant == 2) problem.options.fold_columns = false;
+    if (variant == 3) problem.options.pair_expansion = false;
+    if (variant == 4) problem.options.fold_rows = false;
+    if (variant == 5)  // impure groups
+      for (auto& row : problem.model.x) std::fill(row.begin() + 4, row.end(), 0);
+    if (variant == 6) problem.model.max_depth = 1;
+    if (variant == 7) problem.model.max_depth = 2;
+    workbench::Bench bench(problem);
+    const auto expand = [&](const TurnedClock& clock, maptree::Expansion& out) {
+      maptree::Control control(clock.limits());
+      maptree::Watch watch(control);
+      const bool done =
+          bench.expander.expand(bench.data.all_rows(), 0, Cost::infinity(), watch, out);
+      CHECK_EQUAL(done, !watch.stopped());
+      return done;
+    };
+    const TurnedClock counted;
+    maptree::Expansion whole;
+    CHECK(expand(counted, whole));
+    CHECK(counted.n_readings() > 20);
+    for (std::int64_t late_from = 0; late_from < counted.n_readings(); ++late_from) {
+      maptree::Expansion out;
+      CHECK(!expand(TurnedClock(late_from), out));
+    }
+    // Nothing of it is left in the expander.
+    maptree::Expansion again;
+    CHECK(expand(TurnedClock(), again));
+    CHECK_EQUAL(again.splits.size(), whole.splits.size());
+    CHECK_EQUAL(again.best, whole.best);
+    for (std::size_t i = 0; i < whole.splits.size(); ++i)
+      for (int side = 0; side < 2; ++side) {
+        CHECK_EQUAL(again.splits[i].lower[side].units(), whole.splits[i].lower[side].units());
+        CHECK_EQUAL(again.splits[i].upper[side].units(), whole.splits[i].upper[side].units());
+      }
   }
 }

@@ -64,6 +64,38 @@ TEST(the_signature_is_as_pinned) {
   CHECK_EQUAL(graph_expansions, graph_signature);
 }
 
+TEST(equal_weights_of_tests_change_nothing) {
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    Problem problem = noisy_tree(seed, 120, 14, 0.2);
+    problem.options.depth_first = seed % 2 == 0;
+    const Result usual = run(problem);
+    problem.model.test_weight.assign(14, 1000);
+    const Result same = run(problem);
+    CHECK(same.tree.feature == usual.tree.feature);
+    CHECK_EQUAL(same.upper.units(), usual.upper.units());
+    CHECK_EQUAL(same.expansions, usual.expansions);
+    CHECK_EQUAL(same.subproblems, usual.subproblems);
+    CHECK_EQUAL(same.peak_bytes, usual.peak_bytes);
+  }
+}
+
+TEST(a_heavier_test_is_preferred_among_equals) {
+  // Columns 0 and 2 part the rows alike, 1 does not help.
+  Problem problem;
+  for (int r = 0; r < 40; ++r) {
+    problem.model.x.push_back({r % 2, r / 2 % 2, 1 - r % 2});
+    problem.model.y.push_back(r % 2);
+    problem.model.weight.push_back(1);
+  }
+  for (const bool fold : {true, false}) {
+    problem.options.fold_columns = fold;
+    problem.model.test_weight = {1, 1, 2};
+    CHECK_EQUAL(run(problem).tree.feature[0], 2);
+    problem.model.test_weight = {2, 1, 2};
+    CHECK_EQUAL(run(problem).tree.feature[0], 0);
+  }
+}
+
 TEST(the_boards_are_those_of_the_known_set) {
   const brute_force::Problem boards = fuzz::tic_tac_toe();
   CHECK_EQUAL(boards.x.size(), 958u);
@@ -72,12 +104,18 @@ TEST(the_boards_are_those_of_the_known_set) {
 }
 
 TEST(no_switch_and_no_kernel_changes_the_optimum) {
-  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
     Problem problem = noisy_tree(seed, 90, 12, 0.2);
     if (seed == 1) problem.model.max_depth = 4;
     if (seed == 2) problem.model.min_leaf = 5;
-    if (seed == 3)  // many rows twice, some of them impure
+    if (seed % 4 == 3)  // many rows twice, some of them impure
       for (auto& row : problem.model.x) std::fill(row.begin() + 6, row.end(), 0);
+    if (seed == 5) problem.model.max_depth = 4;
+    if (seed == 6) problem.model.min_leaf = 5;
+    if (seed >= 4) {  // columns of different weights, and copies of some
+      for (std::size_t c = 0; c < 12; ++c) problem.model.test_weight.push_back(1L << (5 * c % 12));
+      for (auto& row : problem.model.x) row[8] = 1 - (row[7] = row[0]);
+    }
     const Result usual = run(problem);
     CHECK(usual.status == Status::optimal);
     const auto check_same = [&](const Problem& other) {

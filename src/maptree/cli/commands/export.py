@@ -72,11 +72,12 @@ def export(
     Example:
       maptree export people.model.json --to postgresql --table people
     """
-    from maptree.cli.mistakes import USAGE, Refusal, nearest
+    from maptree.cli.mistakes import USAGE, Refusal
     from maptree.cli.screen import emit, note
     from maptree.cli.streams import data_output, written
     from maptree.files.whole_file import write_whole
     from maptree.model_file.reading import read_model
+    from maptree.parameters.names import nearest
 
     if to not in FORMATS:
         meant = "".join(f" Did you mean {name}?" for name in nearest(to, FORMATS)[:1])

@@ -36,6 +36,15 @@ def fit(
             metavar="NAMES", help="Columns to leave out, separated by commas. Repeatable."
         ),
     ] = None,
+    column_weights: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=WEIGHT",
+            help="Prior: odds of columns, such as age=2,postcode=0, separated by commas; others "
+            "weigh 1, and 0 leaves a column out. Repeatable.",
+            rich_help_panel=_SEARCH,
+        ),
+    ] = None,
     positive: Annotated[
         str | None,
         typer.Option(metavar="CLASS", help="Predict this class against all others combined."),
@@ -132,6 +141,15 @@ def fit(
             rich_help_panel=_SEARCH,
         ),
     ] = None,
+    split_prior: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Prior: tests, where every test has the same probability; or columns, where every "
+            "column has, and thresholds go from coarse to fine.",
+            rich_help_panel=_SEARCH,
+        ),
+    ] = "tests",
     json: options.Json = False,
     format: options.Format = None,
     delimiter: options.Delimiter = None,
@@ -149,12 +167,14 @@ def fit(
     Example:
       maptree fit people.csv --target income --drop id --cv 5
     """
+    from maptree.cli.column_weights import parse_weights
     from maptree.cli.settings import HoldingOut, Plan, Settings, TextReading, refuse_place
 
     settings = Settings(
         alpha=alpha,
         beta=beta,
         rho=rho,
+        split_prior=split_prior,
         time_limit=time_limit,
         max_expansions=max_expansions,
         memory_limit=memory_limit,
@@ -167,6 +187,7 @@ def fit(
         target=target,
         model=model,
         drop=drop or [],
+        column_weights=column_weights or [],
         positive=positive,
         holding_out=HoldingOut(test_fraction, cv, seed),
         parameters=settings.parameters(),
@@ -182,8 +203,11 @@ def fit(
         names = quick_names(data, dialect)
         if names is not None:
             refuse_unknown([target, *split_names(plan.drop, names)], names, data)
+            parse_weights(plan.column_weights, names, data)
+    source = options.read_data(data, format, delimiter, encoding, missing, decimal)
+    from maptree.cli.training_table import read_training_table
+
+    given = read_training_table(plan, source)
     from maptree.cli.fitting import run_fit
 
-    return run_fit(
-        plan, lambda: options.read_data(data, format, delimiter, encoding, missing, decimal)
-    )
+    return run_fit(plan, given)

@@ -14,6 +14,7 @@ def show(model: options.Model, json: options.Json = False) -> None:
     """
     from maptree.cli.descriptions import (
         certificate_text,
+        classes_text,
         columns_text,
         model_document,
         scores_sentence,
@@ -34,10 +35,7 @@ def show(model: options.Model, json: options.Json = False) -> None:
         f"{training.date}, maptree {training.library}."
     )
     shares = zip(fitted.classes, training.class_counts, strict=True)
-    say(
-        "Classes: " + ", ".join(f"{shown(label)} {count:,}" for label, count in shares) + ".",
-        indent="  ",
-    )
+    say(f"Classes: {classes_text(shares)}.", indent="  ")
     heading("The tree")
     say(indented(fitted), indent="    ")
     say(size_sentence(fitted))

@@ -6,7 +6,7 @@ from maptree.pictures import layout as at
 from maptree.pictures.colours import PALETTE, bar
 from maptree.pictures.layout import Places
 from maptree.pictures.report.markup import text
-from maptree.pictures.short_text import fit
+from maptree.pictures.short_text import fit, text_width
 from maptree.pictures.tree_view import NodeView, TreeView
 
 
@@ -14,8 +14,8 @@ def tree_svg(view: TreeView) -> str:
     """Return the SVG element, preceded by a marker at the height of the root."""
     places = view.place()
     leaves = sum(node.folded or 1 for node in view.leaves)
-    folded = any(node.folded for node in view.nodes)
-    width = places.width + (at.COLUMN_GAP - at.MARGIN if folded else 0)
+    folded = [text_width(_folded(node)) * at.SMALL_SIZE for node in view.nodes if node.folded]
+    width = places.width + max([0, *(max(at.COLUMN_GAP - at.MARGIN, more) for more in folded)])
     middle = places.y[0] + at.BOX_HEIGHT / 2
     lines = [
         f'<div class="start"><svg width="1" height="{middle:g}"></svg><i></i></div>',
@@ -64,10 +64,12 @@ def _node(view: TreeView, places: Places, number: int) -> str:
         parts.append(f'<text class="s e" x="-5" y="{y:g}">{node.side}</text>')
     if node.folded:
         y = at.BOX_HEIGHT / 2 + 4
-        parts.append(
-            f'<text class="s" x="{places.box + 5:g}" y="{y:g}">+{node.folded:,} leaves</text>'
-        )
+        parts.append(f'<text class="s" x="{places.box + 5:g}" y="{y:g}">{_folded(node)}</text>')
     return "".join([*parts, "</g>"])
+
+
+def _folded(node: NodeView) -> str:
+    return f"+{node.folded:,} leaves"
 
 
 def _title(view: TreeView, node: NodeView, room: float) -> str:

@@ -24,6 +24,7 @@ from maptree.tables.labels import numbers_among
 from maptree.trees.fitted import FittedTree, HasFittedTree, fitted_tree
 from maptree.trees.training import HeldOutScores
 from maptree.words.certificate import certificate_sentences, headline, prior_sentence
+from maptree.words.column_report import to_check
 from maptree.words.numbers import estimate_texts, probability_text
 from maptree.words.scored_rows import rows_heading, rows_sentences
 from maptree.words.values import count
@@ -120,6 +121,7 @@ def report_page(
         large=" large" if view.place().width > _WIDEST_PRINT else "",
         legend=legend(view),
         rules=_rules(view),
+        notes=_notes(fitted),
         certificate=_certificate(fitted),
         verdict=_verdict(fitted),
         search=_search(fitted),
@@ -150,6 +152,20 @@ def _verdict(fitted: FittedTree) -> str:
 def _certificate(fitted: FittedTree) -> str:
     sentences = [*certificate_sentences(fitted), prior_sentence(fitted)]
     return "".join(f"<p>{text(words)}</p>" for words in sentences)
+
+
+def _notes(fitted: FittedTree) -> str:
+    """Return what should be checked about the columns that the tree tests."""
+    columns = [fitted.schema.columns[j] for j in fitted.used_columns]
+    items = [
+        f"<li><b><bdi>{text(shorten(visible(column.name), 60))}</bdi></b>: "
+        f"{text(shorten(visible(part), 300))}.</li>"
+        for column in columns
+        for part in to_check(column)
+    ]
+    if not items:
+        return ""
+    return f"<section><h2>Notes on columns</h2><ul>{''.join(items)}</ul></section>"
 
 
 def _rules(view: TreeView) -> str:

@@ -124,12 +124,18 @@ class TreeWidget {
       this.edges.get(node).setAttribute("d",
         `M${startX} ${startY}C${bend} ${startY} ${startX} ${endY} ${bend} ${endY}H${x}`);
     }
-    const right = (node) => (this.folded.has(node) ? columnGap : margin); // space for the number of folded leaves
-    this.width = Math.max(...shown.map((node) => at.get(node)[0] + box + right(node)));
+    this.width = Math.max(...shown.map((node) => at.get(node)[0] + box + this.right(node)));
     this.height = Math.max(...[...at.values()].map(([, y]) => y)) + height + margin;
     this.svg.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
     this.at = at;
     this.resize();
+  }
+
+  // The space at the right of a box: for the number of folded leaves, as wide as the font makes it.
+  right(node) {
+    if (!this.folded.has(node)) return this.size.margin;
+    const count = this.groups.get(node).querySelector(".count");
+    return Math.max(this.size.columnGap, this.size.margin + count.getComputedTextLength());
   }
 
   // Show at the right end of a box how many leaves are folded.
@@ -151,6 +157,7 @@ class TreeWidget {
   resize() {
     this.svg.setAttribute("width", this.width * this.scale);
     this.svg.setAttribute("height", this.height * this.scale);
+    document.getElementById("sideways").hidden = this.viewport.scrollWidth <= this.viewport.clientWidth;
   }
 
   // Zoom by a factor around a point of the viewport.
@@ -211,7 +218,7 @@ class TreeWidget {
     const [x, y] = this.at.get(node);
     const { clientWidth, clientHeight } = this.viewport;
     const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    const right = this.data.nodes[node].children ? this.size.columnGap : this.size.margin;
+    const right = this.data.nodes[node].children ? Math.max(this.size.columnGap, this.right(node)) : this.size.margin;
     this.viewport.scrollTo({
       left: node === 0 ? 0 : (x + this.size.box + right) * this.scale - clientWidth,
       top: (y + this.size.height / 2) * this.scale - clientHeight / 2,
