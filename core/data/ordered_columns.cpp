@@ -40,14 +40,18 @@ void OrderedColumns::place(std::size_t n_slots) {
 }
 
 void OrderedColumns::weigh(std::span<const std::int32_t> weights) {
-  weights_.assign(weights.begin(), weights.end());
-  std::ranges::sort(weights_, std::greater<>());
-  weights_.erase(std::ranges::unique(weights_).begin(), weights_.end());
+  constexpr std::size_t most_weights = std::numeric_limits<Code>::max();
+  // There are few, and neighbours often have the same.
+  for (std::size_t t = 0; t < weights.size(); ++t) {
+    if (t > 0 && weights[t] == weights[t - 1]) continue;
+    const auto at = std::ranges::lower_bound(weights_, weights[t], std::greater<>());
+    if (at != weights_.end() && *at == weights[t]) continue;
+    weights_.insert(at, weights[t]);
+    if (weights_.size() > most_weights)
+      throw std::invalid_argument("thresholds have more than " + std::to_string(most_weights) +
+                                  " different weights");
+  }
   weights_.shrink_to_fit();
-  if (weights_.size() > std::numeric_limits<Code>::max())
-    throw std::invalid_argument("thresholds have " + std::to_string(weights_.size()) +
-                                " different weights: at most " +
-                                std::to_string(std::numeric_limits<Code>::max()) + " are possible");
   how_many_.assign(weights_.size(), 0);
   codes_.resize(weights.size());
   std::int64_t sum = 0;
@@ -164,13 +168,14 @@ std::int64_t OrderedColumns::varying(const RowSet& rows) const {
 bool OrderedColumns::least_varying(const RowSet& rows, std::vector<std::int64_t>& out,
                                    Watch& watch) const {
   // Exact for few rows, then for some numbers: those between have the value of the next lower one.
-  constexpr std::size_t exact = 16;
+  constexpr std::size_t exact = 16, many_rows = 1 << 16;
   std::vector<std::size_t> slots;
   for (std::size_t i = 0; i < rows.n_stored(); ++i)
     for_each_slot(rows.stored(i), rows.place(i) * word_bits,
                   [&](std::size_t slot) { slots.push_back(slot); });
   std::vector<std::size_t> sizes;
-  for (std::size_t n = 2; n <= slots.size(); n += n < exact ? 1 : n / 8) sizes.push_back(n);
+  const std::size_t part = slots.size() > many_rows ? 1 : 8;
+  for (std::size_t n = 2; n <= slots.size(); n += n < exact ? 1 : n / part) sizes.push_back(n);
   out.assign(slots.size() + 1, 0);
   std::vector<std::uint32_t> sorted(slots.size());
   std::vector<std::uint32_t> start;
@@ -180,12 +185,17 @@ bool OrderedColumns::least_varying(const RowSet& rows, std::vector<std::int64_t>
     for (const std::size_t slot : slots) ++start[ranks(c)[slot] + 1];
     for (std::size_t r = 1; r < start.size(); ++r) start[r] += start[r - 1];
     for (const std::size_t slot : slots) sorted[start[ranks(c)[slot]]++] = ranks(c)[slot];
+    // The weight of all thresholds below a row.
+    for (std::uint32_t& rank : sorted) {
+      if (watch.poll(weighted() ? sum_block : 1)) return false;
+      rank = static_cast<std::uint32_t>(weight_between(c, 0, rank));
+    }
     for (const std::size_t n : sizes) {
       if (watch.poll(static_cast<std::int64_t>(slots.size()))) return false;
       // Any n rows span at least as much as some n that are neighbours in the order.
-      std::int64_t least = INT64_MAX;
+      std::uint32_t least = UINT32_MAX;
       for (std::size_t i = 0; i + n <= sorted.size(); ++i)
-        least = std::min(least, weight_between(c, sorted[i], sorted[i + n - 1]));
+        least = std::min(least, sorted[i + n - 1] - sorted[i]);
       out[n] += least;
     }
   }

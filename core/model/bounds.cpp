@@ -82,23 +82,21 @@ Bounds::Bounds(const Posterior& posterior, const Dataset& data, const Options& o
     : posterior_(posterior),
       min_leaf_(static_cast<std::int32_t>(options.min_samples_leaf)),
       max_depth_(options.max_depth),
+      distinct_(options.distinct_rows_bound && data.rows_folded()),
       data_(data),
       heaviest_(heaviest_test(data)) {
-  const bool distinct = options.distinct_rows_bound && data.rows_folded();
-  const FewestVarying fewest(posterior, data, heaviest_, options.varying_bound && distinct);
+  const FewestVarying fewest(posterior, data, heaviest_, options.varying_bound && distinct_);
   counted_.fill(Cost::infinity().units());
-  if (options.varying_bound && distinct)
+  if (options.varying_bound && distinct_)
     for (std::int32_t rows = 2; rows <= floor_cap; ++rows)
       counted_[static_cast<std::size_t>(rows)] = fewest(rows).units();
-  const bool structure = options.structure_bound && distinct;
+  const bool structure = options.structure_bound && distinct_;
   const std::size_t depths = posterior.max_depth() + 1;
-  levels_.resize(depths);
+  levels_.resize(std::min(depths, level_cap + 1));
 
   Skeleton below{};  // of the level under the one being filled; zero under the deepest
-  for (std::size_t d = depths; d-- > 0;) {
+  for (std::size_t d = levels_.size(); d-- > 0;) {
     LevelBounds& level = levels_[d];
-    level.stop_upper = posterior.stop(d);
-    level.stop_lower = distinct ? posterior.stop(d) : Cost(0);
     level.floor.fill(Cost::infinity().units());
     Skeleton here{};
     for (std::int32_t rows = floor_cap; rows >= 2; --rows) {
@@ -106,7 +104,7 @@ Bounds::Bounds(const Posterior& posterior, const Dataset& data, const Options& o
       Cost split = Cost::infinity();
       if (may_split(d)) {
         split = posterior.split(d);
-        if (distinct) split += fewest(rows);
+        if (distinct_) split += fewest(rows);
         if (structure) split += cheapest_parts(below, rows);
         level.floor[r] = split.units();
       }
@@ -116,12 +114,15 @@ Bounds::Bounds(const Posterior& posterior, const Dataset& data, const Options& o
     below = here;
   }
 
+  // Beyond the last level its entry has the least of what is found for each.
+  const std::size_t last = levels_.size() - 1;
   for (std::size_t up = 1; up <= transfer_cap; ++up) {
     Cost least(0);  // T: of subtrees at the level under the one being filled
     for (std::size_t d = depths; d-- > up;) {
-      levels_[d].transfer[up] = posterior.split(d) - posterior.split(d - up) + least + least;
-      least =
-          std::min({Cost(0), posterior.stop(d) - posterior.stop(d - up), levels_[d].transfer[up]});
+      const Cost transfer = posterior.split(d) - posterior.split(d - up) + least + least;
+      Cost& entry = levels_[std::min(d, last)].transfer[up];
+      entry = d >= last && d + 1 < depths ? std::min(entry, transfer) : transfer;
+      least = std::min({Cost(0), posterior.stop(d) - posterior.stop(d - up), transfer});
       // It doubles with every level. What has come down to `useless` is more than any cost: it
       // gives a bound below 0, and so does all that is made of it.
       least = std::max(least, useless);
@@ -140,7 +141,8 @@ Bounds::Bounds(const Posterior& posterior, const Dataset& data, const Options& o
     shrink = std::max({Cost(0), shrink + shrink, shrink + up - posterior.split(d) - row});
     up = std::min(up, Cost(0) - useless);
     shrink = std::min(shrink, Cost(0) - useless);
-    levels_[d].shrink = shrink;
+    Cost& entry = levels_[std::min(d, last)].shrink;
+    entry = std::max(entry, shrink);
   }
 
   group_floor_.resize(data.segments().size());
@@ -197,7 +199,6 @@ Cost Bounds::least_test_cost(std::int64_t weight, std::int64_t heaviest, std::in
 }
 
 Bracket Bounds::bracket(const SetCounts& set, std::size_t depth, Cost test) const {
-  const LevelBounds& at = level(depth);
   std::int64_t leaf = posterior_.rising_table()[set.weight];
   std::int64_t pure = 0;
   std::int64_t apart = set.groups;
@@ -209,8 +210,8 @@ Bracket Bounds::bracket(const SetCounts& set, std::size_t depth, Cost test) cons
     apart += pure_of[set.rest[k]];
   }
   const bool several = set.distinct > 1;
-  Bracket out{Cost(leaf) + (several ? at.stop_lower : Cost(0)),
-              Cost(leaf) + (several ? at.stop_upper : Cost(0))};
+  Bracket out{Cost(leaf) + (several ? stop_lower(depth) : Cost(0)),
+              Cost(leaf) + (several ? stop_upper(depth) : Cost(0))};
   if (set.weight >= 2 * min_leaf_) {
     out.lower = std::min(out.lower, Cost(floor(depth, set.distinct, test) + std::max(pure, apart)));
   }

@@ -29,10 +29,9 @@ namespace maptree {
 
 inline constexpr std::size_t transfer_cap = 8;  // levels between which bounds are transferred
 inline constexpr std::int32_t floor_cap = 64;   // floor(d, D) is the same for all D >= floor_cap
+inline constexpr std::size_t level_cap = 4096;  // all deeper levels have bounds in common
 
 struct LevelBounds {
-  Cost stop_lower;                                // what a lone leaf with D > 1 pays at least, and
-  Cost stop_upper;                                // at most
   std::array<std::int64_t, floor_cap + 1> floor;  // by min(D, floor_cap); infinite for D <= 1
   std::array<Cost, transfer_cap + 1> transfer;    // by levels (Bounds::transferred)
   Cost shrink;                                    // Bounds::shrink_slack
@@ -64,6 +63,11 @@ class Bounds {
   [[nodiscard]] const LevelBounds& level(std::size_t depth) const {
     return levels_[depth < levels_.size() ? depth : levels_.size() - 1];
   }
+  // What a lone leaf with D > 1 pays at least and at most.
+  [[nodiscard]] Cost stop_lower(std::size_t depth) const {
+    return distinct_ ? posterior_.stop(depth) : Cost(0);
+  }
+  [[nodiscard]] Cost stop_upper(std::size_t depth) const { return posterior_.stop(depth); }
   // Whether a node at this depth may be split.
   [[nodiscard]] bool may_split(std::size_t depth) const {
     return max_depth_ < 0 || depth < static_cast<std::size_t>(max_depth_);
@@ -104,7 +108,7 @@ class Bounds {
     return levels_.size() * sizeof(LevelBounds) + group_floor_.size() * sizeof(Cost);
   }
   [[nodiscard]] static std::size_t bytes_for(const Dataset& data) {
-    return Posterior::depths_for(data) * sizeof(LevelBounds) +
+    return std::min(Posterior::depths_for(data), level_cap + 1) * sizeof(LevelBounds) +
            data.segments().size() * sizeof(Cost);
   }
 
@@ -112,6 +116,7 @@ class Bounds {
   const Posterior& posterior_;
   std::int32_t min_leaf_;
   std::int64_t max_depth_;
+  bool distinct_;  // rows are told apart
   const Dataset& data_;
   const std::int64_t heaviest_;  // of the weights of tests
   // By min(D, floor_cap): what of `floor` is paid for a test; infinite where no more may be

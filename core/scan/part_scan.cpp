@@ -8,17 +8,12 @@ namespace maptree {
 namespace {
 
 constexpr std::int64_t never = Cost::infinity().units();
-constexpr unsigned counter_bits = 16;
-constexpr std::uint64_t counter_mask = (1u << counter_bits) - 1;
-constexpr std::size_t counters_in_word = word_bits / counter_bits;
+// Wide enough for all rows of a node: four counters in a word, or two.
+constexpr unsigned narrow = 16, wide = 32;
 
+template <unsigned Bits>
 [[nodiscard]] std::int32_t counter(std::uint64_t counts, std::size_t at) {
-  return static_cast<std::int32_t>((counts >> (at * counter_bits)) & counter_mask);
-}
-
-// Whether any node may be counted so.
-[[nodiscard]] bool may_count(const Dataset& data) {
-  return data.total_weight() <= static_cast<std::int64_t>(counter_mask);
+  return static_cast<std::int32_t>((counts >> (at * Bits)) & ((std::uint64_t{1} << Bits) - 1));
 }
 
 }  // namespace
@@ -33,22 +28,19 @@ PartScan::PartScan(const Dataset& data, const Posterior& posterior, const Option
   for (Part& part : parts_)
     for (std::vector<std::int32_t>* counts : {&part.classes, &part.rest, &part.low, &part.low_rest})
       counts->reserve(n_classes);
-  if (may_count(data)) {
-    ones_.reserve(2 * data.n_words() * word_bits);
-    sums_.reserve(2 * (data.n_distinct_rows() + 1));
-    if (data.ordered().weighted())
-      span_codes_.reserve(data.ordered().n_columns() * data.n_distinct_rows());
-  }
+  ones_.reserve(2 * data.n_words() * word_bits);
+  sums_.reserve(2 * (data.n_distinct_rows() + 1));
+  everywhere_.reserve(data.n_words() * word_bits);
+  if (data.ordered().weighted())
+    span_codes_.reserve(data.ordered().n_columns() * data.n_distinct_rows());
 }
 
 std::size_t PartScan::bytes_for(const Dataset& data) {
-  std::size_t counting = 0;
-  if (may_count(data)) {
-    counting = 2 * (data.n_words() * word_bits + data.n_distinct_rows() + 1) * sizeof(ones_[0]);
-    if (data.ordered().weighted())
-      counting +=
-          data.ordered().n_columns() * data.n_distinct_rows() * sizeof(OrderedColumns::Code);
-  }
+  std::size_t counting =
+      2 * (data.n_words() * word_bits + data.n_distinct_rows() + 1) * sizeof(ones_[0]) +
+      data.n_words() * word_bits;
+  if (data.ordered().weighted())
+    counting += data.ordered().n_columns() * data.n_distinct_rows() * sizeof(OrderedColumns::Code);
   return static_cast<std::size_t>(data.n_classes()) *
              (2 * sizeof(std::int64_t*) + 8 * sizeof(std::int32_t)) +
          data.n_words() * sizeof(Word) + (data.n_distinct_rows() + 1) * sizeof(std::int64_t) +
@@ -62,9 +54,8 @@ void PartScan::start(const OrderedView& view, const Bounds& bounds, std::size_t 
   last_best_[0] = last_best_[1] = no_test;
   may_split_ = bounds.may_split(depth);
   leaves_only_ = !bounds.may_split(depth + 1);
-  const LevelBounds& below = bounds.level(depth + 1);
-  stop_lower_ = below.stop_lower.units();
-  stop_upper_ = below.stop_upper.units();
+  stop_lower_ = bounds.stop_lower(depth + 1).units();
+  stop_upper_ = bounds.stop_upper(depth + 1).units();
   floor_.resize(view.n_rows() + 1);
   for (std::uint32_t rows = 0; rows < floor_.size(); ++rows)
     floor_[rows] =
@@ -85,9 +76,10 @@ void PartScan::choose_counters() {
   unit_rows_ = std::ranges::all_of(view_->runs(), [](const OrderedView::Run& run) {
     return run.n_classes == 1 && run.pattern->weight == 1;
   });
+  counter_bits_ = view_->total().weight < 1 << narrow ? narrow : wide;
   n_counters_ = mixed_.size() + (unit_rows_ ? 0 : 1);
-  n_words_ = 2 * n_counters_ <= counters_in_word ? 1 : 2;
-  counted_ = may_count(data_) && mixed_.size() >= 2 && n_counters_ <= counters_in_word &&
+  n_words_ = 2 * n_counters_ * counter_bits_ <= word_bits ? 1 : 2;
+  counted_ = mixed_.size() >= 2 && n_counters_ * counter_bits_ <= word_bits &&
              stop_lower_ == stop_upper_ && (leaves_only_ || view_->total().groups == 0);
 }
 
@@ -153,7 +145,7 @@ void PartScan::count(std::span<const std::uint8_t> side) {
   for (const OrderedView::Run& run : view_->runs()) {
     std::uint64_t one = 0;
     const auto put = [&](std::size_t at, std::int32_t weight) {
-      one += static_cast<std::uint64_t>(weight) << (at * counter_bits);
+      one += static_cast<std::uint64_t>(weight) << (at * counter_bits_);
     };
     for (std::uint32_t p = 0; p < run.n_classes; ++p)
       put(static_cast<std::size_t>(run.pattern[p].k), run.pattern[p].weight);
@@ -163,7 +155,7 @@ void PartScan::count(std::span<const std::uint8_t> side) {
       if (n_words_ == 2)
         ones_[2 * place + side[place]] = one;
       else
-        ones_[place] = one << (side[place] * n_counters_ * counter_bits);
+        ones_[place] = one << (side[place] * n_counters_ * counter_bits_);
     }
   }
 }
@@ -300,7 +292,7 @@ void PartScan::sum_rows(std::uint32_t column) {
   for (std::size_t w = 0; w < Words; ++w) *to++ = sum[w];
 }
 
-template <bool LeavesOnly, std::size_t K>
+template <bool LeavesOnly, std::size_t K, unsigned Bits>
 void PartScan::scan_counted(std::uint32_t column) {
   const OrderedView& view = *view_;
   const OrderedView::Ordered& of = view.ordered()[column];
@@ -327,19 +319,19 @@ void PartScan::scan_counted(std::uint32_t column) {
   }
   const auto weight = [&](std::uint64_t counts) {
     std::int32_t n = 0;
-    for (std::size_t k = 0; k < K; ++k) n += counter(counts, k);
+    for (std::size_t k = 0; k < K; ++k) n += counter<Bits>(counts, k);
     return n;
   };
   const auto costs = [&](std::uint64_t counts) {
     std::int32_t n = 0;
     std::int64_t leaf = 0, apart = 0;
     for (std::size_t k = 0; k < K; ++k) {
-      const std::int32_t c = counter(counts, k);
+      const std::int32_t c = counter<Bits>(counts, k);
       n += c;
       leaf -= mixed[k][c];
       if constexpr (!LeavesOnly) apart += pure[k][c];
     }
-    const std::int32_t rows = unit ? n : counter(counts, K);
+    const std::int32_t rows = unit ? n : counter<Bits>(counts, K);
     Costs out;
     out.leaf = leaf + rising[n] + (rows > 1 ? stop : 0);
     out.lower = out.leaf;
@@ -356,8 +348,7 @@ void PartScan::scan_counted(std::uint32_t column) {
     Part& part = parts_[s];
     if (part.distinct == 0) continue;
     const std::uint64_t* const sums = sums_.data() + (n_words_ == 2 ? s : 0);
-    const std::size_t shift =
-        n_words_ == 2 ? 0 : static_cast<std::size_t>(s) * n_counters_ * counter_bits;
+    const std::size_t shift = n_words_ == 2 ? 0 : static_cast<std::size_t>(s) * n_counters_ * Bits;
     const std::uint64_t mask = n_words_ == 2 ? ~std::uint64_t{0} : ~std::uint32_t{0};
     const auto counts_before = [&](std::size_t i) { return (sums[n_words_ * i] >> shift) & mask; };
     const std::uint64_t all = counts_before(n_rows);
@@ -414,9 +405,10 @@ void PartScan::scan_counted(std::uint32_t column) {
 
 template <bool LeavesOnly>
 void PartScan::scan_spans(std::uint32_t column) {
-  mixed_.size() == 2   ? scan_counted<LeavesOnly, 2>(column)
-  : mixed_.size() == 3 ? scan_counted<LeavesOnly, 3>(column)
-                       : scan_counted<LeavesOnly, 4>(column);
+  if (counter_bits_ == wide) return scan_counted<LeavesOnly, 2, wide>(column);
+  mixed_.size() == 2   ? scan_counted<LeavesOnly, 2, narrow>(column)
+  : mixed_.size() == 3 ? scan_counted<LeavesOnly, 3, narrow>(column)
+                       : scan_counted<LeavesOnly, 4, narrow>(column);
 }
 
 template <bool LeavesOnly, bool Grouped>
@@ -484,6 +476,31 @@ bool PartScan::scan_all(std::span<const std::uint8_t> side, Watch& watch) {
   return true;
 }
 
+bool PartScan::find_best_cuts(Watch& watch, std::vector<BestCut>& out) {
+  out.clear();
+  everywhere_.assign(view_->n_places(), 0);
+  for (const std::uint32_t place : view_->places()) everywhere_[place] = 1;
+  count(everywhere_);
+  const auto work = 6 * static_cast<std::int64_t>(view_->n_rows());
+  for (std::uint32_t c = 0; c < view_->ordered().size(); ++c) {
+    watch.count(work);
+    if (watch.poll(work)) return false;
+    Best& best = parts_[1].best;
+    best = {never, never, never, 0, 0, 0, {never, never}};
+    counted_ ? scan_spans<true>(c) : scan_ordered<true, false>(c, everywhere_);
+    const OrderedView::Ordered& of = view_->ordered()[c];
+    if (best.upper >= never) continue;  // no cut is allowed
+    const std::uint32_t* const cuts = view_->cuts(of);
+    const auto cut =
+        counted_
+            ? static_cast<std::uint32_t>(std::lower_bound(cuts, cuts + of.n_cuts, best.from) - cuts)
+            : view_->cut_of(of, view_->rank(of, best.from));
+    out.push_back({best.upper, c, cut});
+  }
+  std::ranges::stable_sort(out, {}, &BestCut::cost);
+  return true;
+}
+
 bool PartScan::scan(std::span<const std::uint8_t> side, Watch& watch, PartBounds (&out)[2]) {
   count(side);
   varying_[0] = varying_[1] = 0;
@@ -542,7 +559,7 @@ std::size_t PartScan::bytes() const {
   for (const Part& part : parts_)
     numbers += part.classes.capacity() + part.rest.capacity() + part.low.capacity() +
                part.low_rest.capacity();
-  return numbers * sizeof(std::int32_t) + mask_.capacity() * sizeof(Word) +
+  return everywhere_.capacity() + numbers * sizeof(std::int32_t) + mask_.capacity() * sizeof(Word) +
          span_codes_.capacity() * sizeof(OrderedColumns::Code) +
          (floor_.capacity() + ones_.capacity() + sums_.capacity()) * sizeof(std::int64_t) +
          (mixed_.capacity() + pure_.capacity()) * sizeof(mixed_[0]);

@@ -46,6 +46,13 @@ class PartScan {
   // `side`: by place, which of the two parts a row is in. A part that is empty has no bounds.
   // False when stopped.
   bool scan(std::span<const std::uint8_t> side, Watch& watch, PartBounds (&out)[2]);
+  // The ordered columns by how well their best cuts part all rows into two leaves, the best first.
+  // False when stopped.
+  struct BestCut {
+    std::int64_t cost;
+    std::uint32_t column, cut;  // of the view
+  };
+  bool find_best_cuts(Watch& watch, std::vector<BestCut>& out);
   [[nodiscard]] std::size_t bytes() const;
   [[nodiscard]] static std::size_t bytes_for(const Dataset& data);
 
@@ -76,7 +83,7 @@ class PartScan {
   void find_span_codes();
   template <std::size_t Words>
   void sum_rows(std::uint32_t column);
-  template <bool LeavesOnly, std::size_t K>
+  template <bool LeavesOnly, std::size_t K, unsigned Bits>
   void scan_counted(std::uint32_t column);
   template <bool LeavesOnly>
   void scan_spans(std::uint32_t column);
@@ -109,11 +116,13 @@ class PartScan {
   const std::int64_t* rising_ = nullptr;
   std::vector<const std::int64_t*> mixed_, pure_;
   std::vector<Word> mask_;  // places of part 1
+  std::vector<std::uint8_t> everywhere_;
   const Cost* of_codes_ = nullptr;
 
   // Counting by several counters in a number: one a class, and one for rows where these do not all
   // count one. Both parts are in one number where there is room.
   bool counted_ = false, unit_rows_ = false;
+  unsigned counter_bits_ = 0;
   std::size_t n_counters_ = 0, n_words_ = 0;  // of a part; of both
   std::vector<std::uint64_t> ones_;           // of a row, by place
   std::vector<std::uint64_t> sums_;           // of all rows before one, by place in an order

@@ -8,6 +8,12 @@ namespace {
 
 constexpr std::uint32_t not_given = UINT32_MAX;
 
+// How many cuts of a node an expansion may scan, by what one takes: rows times columns.
+constexpr std::int64_t work_at_once = 200'000'000;
+constexpr std::int64_t fewest_scans = 16;
+// Columns that are parted at their best cuts first.
+constexpr std::size_t n_likely = 8;
+
 // More than these are rare, and grow the memory.
 std::size_t usual_spans(const Dataset& data) {
   return std::min<std::size_t>(4096, data.ordered().n_thresholds() + 1);
@@ -25,6 +31,7 @@ SpanExpander::SpanExpander(const Dataset& data, const Posterior& posterior, cons
   side_.reserve(data.n_words() * word_bits);
   heap_.reserve(usual_spans(data));
   left_.reserve(usual_spans(data));
+  best_cuts_.reserve(data.ordered().n_columns());
 }
 
 bool SpanExpander::begin(const RowSet& rows, std::size_t depth, Watch& watch, Expansion& out) {
@@ -55,17 +62,18 @@ bool SpanExpander::expand(const Bounds& bounds, const RowSet& rows, std::size_t 
 
   scan_.start(view_, bounds, depth + 1);
   slack_ = bounds.shrink_slack(depth + 1);
+  const auto work = static_cast<std::int64_t>(view_.n_rows()) *
+                    static_cast<std::int64_t>(view_.ordered().size() + 1);
+  scans_left_ = std::max(fewest_scans, work_at_once / work);
   if (spans.empty()) {
-    if (!try_binary(watch, out)) return false;
-    for (std::uint32_t c = 0; c < view_.ordered().size(); ++c)
-      push({{}, {}, c, 0, view_.ordered()[c].n_cuts - 1, true, true, {}, {}, not_given});
+    if (!try_binary(watch, out) || !part_columns(watch, out)) return false;
   } else {
     add_given(spans);
   }
   const auto limit = [&] { return std::min({goal, upper, out.leaf, out.base + best_}); };
   while (!heap_.empty()) {
     const Span span = heap_.front();
-    if (out.base + span.total >= limit()) break;
+    if (out.base + span.total >= limit() || scans_left_ <= 0) break;
     std::pop_heap(heap_.begin(), heap_.end());
     heap_.pop_back();
     if (may_raise(bounds, depth) &&
@@ -73,7 +81,9 @@ bool SpanExpander::expand(const Bounds& bounds, const RowSet& rows, std::size_t 
       left_.push_back(span);
       continue;
     }
-    if (!part(span, watch, out)) return false;
+    // The cut in the middle of those that are open.
+    const std::uint32_t cut = span.begin() + (span.end() - 1 - span.begin()) / 2;
+    if (!part(span, cut, watch, out)) return false;
   }
   // Spans that were given and not parted are as they were.
   for (const std::vector<Span>* some : {&heap_, &left_})
@@ -184,13 +194,30 @@ SplitBounds SpanExpander::record(const Span& span) const {
   return out;
 }
 
-// Scans the cut in the middle.
-bool SpanExpander::part(const Span& span, Watch& watch, Expansion& out) {
+// All columns, the likeliest of them parted at their best cuts.
+bool SpanExpander::part_columns(Watch& watch, Expansion& out) {
+  if (!scan_.find_best_cuts(watch, best_cuts_)) return false;
+  const auto all_of = [&](std::uint32_t c) {
+    return Span{{}, {}, c, 0, view_.ordered()[c].n_cuts - 1, true, true, {}, {}, not_given};
+  };
+  std::vector<bool> parted(view_.ordered().size(), false);
+  for (std::size_t i = 0; i < std::min(n_likely, best_cuts_.size()); ++i) {
+    const PartScan::BestCut& best = best_cuts_[i];
+    parted[best.column] = true;
+    if (!part(all_of(best.column), best.cut, watch, out)) return false;
+  }
+  for (std::uint32_t c = 0; c < parted.size(); ++c)
+    if (!parted[c]) push(all_of(c));
+  return true;
+}
+
+// Scans a cut, and leaves what is on either side of it.
+bool SpanExpander::part(const Span& span, std::uint32_t cut, Watch& watch, Expansion& out) {
   const OrderedView::Ordered& of = view_.ordered()[span.column];
-  const std::uint32_t middle = span.begin() + (span.end() - 1 - span.begin()) / 2;
+  --scans_left_;
   if (watch.poll(2 * static_cast<std::int64_t>(view_.n_rows()))) return false;
   std::ranges::fill(side_, std::uint8_t{0});
-  for (std::uint32_t i = 0; i < view_.cut_at(of, middle); ++i)
+  for (std::uint32_t i = 0; i < view_.cut_at(of, cut); ++i)
     side_[view_.order(of)[i] & ~OrderedView::cut_mark] = 1;
   PartBounds parts[2];
   if (!scan_.scan(side_, watch, parts)) return false;
@@ -199,11 +226,11 @@ bool SpanExpander::part(const Span& span, Watch& watch, Expansion& out) {
     if (at == out.parted.end() || *at != span.given) out.parted.insert(at, span.given);
   }
   SplitBounds split;
-  split.column = test_of(span, middle);
-  // What is known of the ends holds for the middle, too.
+  split.column = test_of(span, cut);
+  // What is known of the ends holds for the cut, too.
   Cost loose[2];
   for (int s = 0; s < 2; ++s) {
-    const bool end = middle == (s == 1 ? span.first : span.last);
+    const bool end = cut == (s == 1 ? span.first : span.last);
     const Cost known = end              ? span.lower[s]
                        : options_.spans ? std::max(Cost(0), span.lower[s] - slack_)
                                         : Cost(0);
@@ -216,7 +243,7 @@ bool SpanExpander::part(const Span& span, Watch& watch, Expansion& out) {
         {},
         span.column,
         span.first,
-        middle,
+        cut,
         span.first_open,
         false,
         {loose[0], span.lower[1]},
@@ -225,7 +252,7 @@ bool SpanExpander::part(const Span& span, Watch& watch, Expansion& out) {
   push({{},
         {},
         span.column,
-        middle,
+        cut,
         span.last,
         false,
         span.last_open,
@@ -272,12 +299,14 @@ void SpanExpander::note(const SplitBounds& split, const PartBounds (&parts)[2], 
 
 std::size_t SpanExpander::bytes_for(const Dataset& data) {
   return OrderedView::bytes_for(data) + PartScan::bytes_for(data) + data.n_words() * word_bits +
-         2 * usual_spans(data) * sizeof(Span);
+         2 * usual_spans(data) * sizeof(Span) +
+         data.ordered().n_columns() * sizeof(PartScan::BestCut);
 }
 
 std::size_t SpanExpander::bytes() const {
   return view_.bytes() + scan_.bytes() + side_.capacity() +
-         (heap_.capacity() + left_.capacity()) * sizeof(Span);
+         (heap_.capacity() + left_.capacity()) * sizeof(Span) +
+         best_cuts_.capacity() * sizeof(PartScan::BestCut);
 }
 
 }  // namespace maptree

@@ -8,6 +8,9 @@
 // gives that threshold's own bounds, one level down, and better ones to the spans on either side.
 // Spans that may reach the goal but do not yet are left to the prover, which raises the bounds of
 // their two sides as it does those of a split.
+//
+// The first cuts to be scanned are those that part the node best on their own. That finds a good
+// tree soon, and what is left of large nodes can wait: an expansion ends after so much work.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +27,9 @@ class SpanExpander {
   SpanExpander(const Dataset& data, const Posterior& posterior, const Bounds& bounds,
                const Options& options);
 
-  // Bounds the splits of a node until every span reaches the goal or may reach it. `spans` are
-  // those that are known, to be parted further; without any it begins with all columns. False when
-  // stopped.
+  // Bounds the splits of a node until every span reaches the goal or may reach it, or for so long
+  // as one expansion may take. `spans` are those that are known, to be parted further; without any
+  // it begins with all columns. False when stopped.
   bool expand(const Bounds& bounds, const RowSet& rows, std::size_t depth, Cost upper, Cost goal,
               std::span<const SplitBounds> spans, Watch& watch, Expansion& out);
   // Whether bounds of the two sides of a span, once raised by a proof, raise that of the span.
@@ -60,7 +63,8 @@ class SpanExpander {
   bool look_at_leaves(const Bounds& bounds, std::size_t depth, Watch& watch, Expansion& out);
   void add_given(std::span<const SplitBounds> spans);
   void push(Span span);
-  bool part(const Span& span, Watch& watch, Expansion& out);
+  bool part_columns(Watch& watch, Expansion& out);
+  bool part(const Span& span, std::uint32_t cut, Watch& watch, Expansion& out);
   bool try_binary(Watch& watch, Expansion& out);
   void note(const SplitBounds& split, const PartBounds (&parts)[2], Expansion& out);
   [[nodiscard]] std::uint32_t test_of(const Span& span, std::uint32_t cut) const;
@@ -74,6 +78,8 @@ class SpanExpander {
   PartScan scan_;
   std::vector<std::uint8_t> side_;
   std::vector<Span> heap_, left_;
+  std::vector<PartScan::BestCut> best_cuts_;
+  std::int64_t scans_left_ = 0;
   Cost best_;   // of the trees found, without the base
   Cost slack_;  // result M: what a bound may fall by when rows are added
 };
