@@ -8,11 +8,15 @@ namespace {
 
 constexpr std::uint32_t not_given = UINT32_MAX;
 
-// How many cuts of a node an expansion may scan, by what one takes: rows times columns.
-constexpr std::int64_t work_at_once = 200'000'000;
-constexpr std::int64_t fewest_scans = 16;
-// Columns that are parted at their best cuts first.
-constexpr std::size_t n_likely = 8;
+// How many cuts of a node an expansion may scan, by what one takes: rows times columns. In test
+// builds few, so that small problems meet the limit, too.
+#if defined(MAPTREE_SMALL_BLOCKS)
+constexpr std::int64_t work_at_once = 400, fewest_scans = 2;
+constexpr std::size_t n_likely = 2;
+#else
+constexpr std::int64_t work_at_once = 200'000'000, fewest_scans = 16;
+constexpr std::size_t n_likely = 8;  // columns that are parted at their best cuts first
+#endif
 
 // More than these are rare, and grow the memory.
 std::size_t usual_spans(const Dataset& data) {
