@@ -153,7 +153,8 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def test_columns_(self) -> NDArray[np.int32]:
         """The column that each test uses."""
-        return np.array(self.schema().column_of_test, dtype=np.int32)
+        columns = np.arange(len(self._columns), dtype=np.int32)
+        return np.repeat(columns, np.diff(self.schema().first_tests))
 
     @property
     def test_thresholds_(self) -> NDArray[np.float64]:

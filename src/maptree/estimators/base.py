@@ -280,8 +280,7 @@ def importances(
     tests: NDArray[np.int32], amounts: NDArray[np.float64], schema: Schema
 ) -> NDArray[np.float64]:
     """Sum the contributions of nodes by the column they test, scaled to sum to 1."""
-    columns = np.array(schema.column_of_test, dtype=np.intp)[tests]
-    sums = np.bincount(columns, amounts, minlength=len(schema.columns))
+    sums = np.bincount(schema.columns_of(tests), amounts, minlength=len(schema.columns))
     total = sums.sum()
     return sums / total if total > 0 else np.zeros(len(schema.columns))
 
