@@ -185,9 +185,12 @@ class BinaryColumns(OnDemand[Column]):
 
 @dataclass(frozen=True)
 class EncoderParameters:
-    """How many tests an encoder makes of a column, at most, and how it reads text."""
+    """How many tests an encoder makes of a column, at most, and how it reads text.
 
-    max_thresholds: int = 16
+    ``max_thresholds=None``: all thresholds.
+    """
+
+    max_thresholds: int | None = 16
     max_categories: int = 32
     dates: str | None = None
     decimal: str | None = None

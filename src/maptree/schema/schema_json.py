@@ -91,8 +91,12 @@ def read_schema(values: object) -> Schema:
 
 
 def without_none(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters of an encoder as they are written: those that say something."""
-    return {name: value for name, value in values.items() if value is not None}
+    """Return the parameters of an encoder as they are written: those that say something.
+
+    That ``max_thresholds`` is None says something.
+    """
+    some = values.items()
+    return {name: v for name, v in some if v is not None or name == "max_thresholds"}
 
 
 def read_encoder_parameters(values: object, where: str) -> EncoderParameters:
@@ -100,7 +104,9 @@ def read_encoder_parameters(values: object, where: str) -> EncoderParameters:
     given = fields(values, where, ("max_thresholds", "max_categories"), tuple(_READING))
     read: dict[str, Any] = {}
     for name, value in given.items():
-        if name not in _READING:
+        if name == "max_thresholds" and value is None:
+            read[name] = None
+        elif name not in _READING:
             read[name] = whole(value, f"{where}.{name}", 1, _COUNT)
         elif value in _READING[name]:
             read[name] = value

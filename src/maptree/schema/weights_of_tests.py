@@ -55,11 +55,14 @@ def weights_of_tests(
         for share, size in zip(shares[shape], shape[1], strict=True):
             how_many[share] += n_columns * size
     whole = _rounded(how_many)
-    by_level = {shape: np.array([whole[share] for share in shares[shape]]) for shape in shares}
-    weights = np.concatenate(
+    by_level = {
+        shape: np.array([whole[share] for share in shares[shape]], np.uint32) for shape in shares
+    }
+    if len(set(whole.values())) == 1:
+        return None
+    return np.concatenate(
         [by_level[shape][level] for shape, level in zip(shapes, levels, strict=True)]
     )
-    return None if (weights == weights[0]).all() else weights.astype(np.uint32)
 
 
 def _all_the_same(tested: Sequence[tuple[Column, float]], split_prior: str) -> bool:
@@ -76,24 +79,24 @@ def _shares(mass: Fraction, sizes: Sequence[int], split_prior: str) -> list[Frac
     return [mass / len(sizes) / size for size in sizes]
 
 
-def _levels(column: Column, split_prior: str) -> NDArray[np.intp]:
+def _levels(column: Column, split_prior: str) -> NDArray[np.integer]:
     """Return the level of every test of a column.
 
     Thresholds have their own; categories are all of one; the test for missing values has one for
     itself. Where all tests weigh the same they are of one level.
     """
     if split_prior == "tests":
-        return np.zeros(len(column.tests), dtype=np.intp)
+        return np.zeros(len(column.tests), dtype=np.int8)
     if len(column.levels) != len(column.thresholds):
         raise ValueError(
             f"Column {column.name!r} has no levels of its thresholds, because its schema is of an "
             'earlier version: fit again for split_prior="columns".'
         )
     plain = len(column.tests) - column.has_missing
-    found = list(column.levels) if column.thresholds else [0] * plain
+    found = np.asarray(column.levels) if column.thresholds else np.zeros(plain, np.int8)
     if column.has_missing:
-        found.append(max(found, default=-1) + 1)
-    return np.array(found, dtype=np.intp)
+        found = np.append(found, found.max(initial=-1) + found.dtype.type(1))
+    return found
 
 
 def _rounded(how_many: Counter[Fraction]) -> dict[Fraction, int]:
