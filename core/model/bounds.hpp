@@ -35,6 +35,7 @@ struct LevelBounds {
   Cost stop_upper;                                // at most
   std::array<std::int64_t, floor_cap + 1> floor;  // by min(D, floor_cap); infinite for D <= 1
   std::array<Cost, transfer_cap + 1> transfer;    // by levels (Bounds::transferred)
+  Cost shrink;                                    // Bounds::shrink_slack
 };
 
 // What is counted of a set of rows (see above).
@@ -84,11 +85,17 @@ class Bounds {
   [[nodiscard]] Cost least_test_cost(std::int64_t weight) const {
     return posterior_.log_weight(weight);
   }
+  // B6: the least that a split of so many distinct rows pays for its test, as far as ordered
+  // columns tell; one of the terms of `floor` for up to floor_cap rows.
+  [[nodiscard]] Cost spanned_cost(std::size_t rows) const;
   // T: a lower bound on the trees that split some rows at `depth`, from one on all trees on the
   // same rows at the depth `from`, nearer the root.
   [[nodiscard]] Cost transferred(Cost lower, std::size_t from, std::size_t depth) const {
     return depth - from > transfer_cap ? Cost(0) : lower + level(depth).transfer[depth - from];
   }
+  // M: the optimum of a set of rows at this depth is at most so much above that of any larger set,
+  // where min_samples_leaf is 1.
+  [[nodiscard]] Cost shrink_slack(std::size_t depth) const { return level(depth).shrink; }
   // A lower bound on every tree.
   [[nodiscard]] Cost root_lower() const { return root_lower_; }
   // Sum of group floors per row of each segment; zero for segments of one class.
@@ -105,6 +112,8 @@ class Bounds {
   const Posterior& posterior_;
   std::int32_t min_leaf_;
   std::int64_t max_depth_;
+  const Dataset& data_;
+  const std::int64_t heaviest_;  // of the weights of tests
   // By min(D, floor_cap): what of `floor` is paid for a test; infinite where no more may be
   // charged.
   std::array<std::int64_t, floor_cap + 1> counted_;

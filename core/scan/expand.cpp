@@ -25,6 +25,7 @@ Expander::Expander(const Dataset& data, const Posterior& posterior, const Bounds
     mixed_.push_back(posterior.mixed_table(k));
     pure_.push_back(posterior.pure_table(k));
   }
+  if (data.ordered().n_columns() > 0) spans_.emplace(data, posterior, bounds, options);
 }
 
 // The tables of the classes that the node has, where these are not all.
@@ -46,7 +47,8 @@ Cost Expander::likelihood(std::span<const std::int32_t> counts, std::int64_t wei
 }
 
 bool Expander::expand(const Bounds& bounds, const RowSet& rows, std::size_t depth, Cost upper,
-                      Watch& watch, Expansion& out) {
+                      Watch& watch, Expansion& out, Cost goal, std::span<const SplitBounds> spans) {
+  if (spans_) return spans_->expand(bounds, rows, depth, upper, goal, spans, watch, out);
   bounds_ = &bounds;
   if (!view_.load(rows, watch)) return false;
   out.varying = view_.varying();
