@@ -230,7 +230,7 @@ Prover::Outcome Prover::raise(NodeId id, std::size_t depth, Cost target) {
 Prover::Outcome Prover::raise_split(NodeId id, SplitRecord& split, std::size_t depth, Cost goal) {
   StoreNode& node = store_[id];
   const Tests tests = split;
-  const auto is_there = [&] { return static_cast<const Tests&>(split) == tests; };
+  [[maybe_unused]] const auto is_there = [&] { return static_cast<const Tests&>(split) == tests; };
   const Cost base = node.base + store_.test_costs().least(tests.column, tests.last());
   Cost target = goal - base;  // of both children
   bool taken[2] = {false, false};
