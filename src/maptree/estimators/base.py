@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from maptree.encoding.answering import Answers
 from maptree.encoding.choosing import column_name
 from maptree.encoding.encoder import BinaryEncoder, warn_of_identifiers, warn_of_text
+from maptree.engine.ordered_columns import OrderedColumns
 from maptree.engine.problem import Problem
 from maptree.parameters.numbers import bad_type, bad_value, whole_number
 from maptree.parameters.prior import read_alpha, read_beta, read_prior
@@ -74,6 +75,8 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     random_state: Any
     verbose: int
     callback: Any
+
+    _takes_ranks = False  # or packed answers to all thresholds
 
     fitted_: FittedTree
     encoder_: BinaryEncoder | None
@@ -175,8 +178,9 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             # Before the search, which may take long.
             warnings.warn(doubt, TargetWarning, stacklevel=4)  # fit, through `raising`
         hashes = RowHashes(table.n_rows, deadline)
+        ranks: dict[int, NDArray[np.uint32]] | None = {} if self._takes_ranks else None
         if encoder is not None:
-            packed = encoder.encode_table(table, codes, weights, deadline, hashes, unused)
+            packed = encoder.encode_table(table, codes, weights, deadline, hashes, unused, ranks)
             schema = encoder.schema()
         else:
             schema = Schema.of_matrix(table.n_columns, table.names, unused)
@@ -189,7 +193,8 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             test_weights=weights_of_tests(schema.columns, self.split_prior, column_weights),
         )
         seen = SeenRows.of(hashes, codes, weights)
-        problem = Problem(packed, codes, weights, prior)
+        ordered = OrderedColumns(schema, ranks) if ranks else None
+        problem = Problem(packed, codes, weights, prior, ordered)
         # The table, which may be a copy, is released here: the next steps need the memory.
         return Reading(problem, classes, encoder, schema, seen)
 

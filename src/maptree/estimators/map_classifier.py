@@ -140,6 +140,8 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
     colour = blue or missing  ->  no 0.85 [0.66, 0.97], n = 12
     """
 
+    _takes_ranks = True
+
     def __init__(
         self,
         alpha: float = 0.95,
