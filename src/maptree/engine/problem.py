@@ -25,12 +25,13 @@ class Problem:
     codes: Codes
     weights: NDArray[np.int64] | None
     prior: Prior
+    test_weights: NDArray[np.uint32] | None  # one per test; None: all the same
     ordered: OrderedColumns | None = None  # without ranks once the dataset was made
 
     @property
     def n_bytes(self) -> int:
         """Memory held outside the core while it works."""
-        optional = (self.weights, self.prior.test_weights)
+        optional = (self.weights, self.test_weights)
         held = sum(0 if array is None else array.nbytes for array in optional)
         schema = 0 if self.ordered is None else self.ordered.n_bytes_of_schema
         return self.codes.nbytes + held + self.prior.rho.nbytes + schema
@@ -44,7 +45,7 @@ class Problem:
         self, deadline: float, *, fold_columns: bool = True, memory_limit: int = -1
     ) -> _core.Dataset:
         """Hand the table to the core; not complete after ``deadline`` of ``time.perf_counter``."""
-        test_weights = self.prior.test_weights
+        test_weights = self.test_weights
         if self.ordered is not None and test_weights is not None:
             test_weights = self.ordered.in_core_order(test_weights)
         return _core.Dataset(

@@ -132,7 +132,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def test_weights_(self) -> NDArray[np.uint32]:
         """The weights that the prior gives to the tests."""
-        found = self.fitted_.prior.test_weights
+        found = self.fitted_.test_weights
         return np.ones(len(self.fitted_.schema.tests), np.uint32) if found is None else found
 
     @property
@@ -190,11 +190,11 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             prior,
             split_prior=read_split_prior(self.split_prior),
             column_weights=column_weights if self.column_weights else (),
-            test_weights=weights_of_tests(schema.columns, self.split_prior, column_weights),
         )
+        of_tests = weights_of_tests(schema.columns, self.split_prior, column_weights)
         seen = SeenRows.of(hashes, codes, weights)
         ordered = OrderedColumns(schema, ranks) if ranks else None
-        problem = Problem(packed, codes, weights, prior, ordered)
+        problem = Problem(packed, codes, weights, prior, of_tests, ordered)
         # The table, which may be a copy, is released here: the next steps need the memory.
         return Reading(problem, classes, encoder, schema, seen)
 
