@@ -178,6 +178,8 @@ def test_max_thresholds(here, capsys):
     told = call(capsys, "fit", "people.csv", "-t", "buys", *QUICK, "--max-thresholds", "all")
     assert "by quantile" not in told.out
     every = load_model("people.model.json")
+    n_thresholds = sum(len(column.thresholds) for column in every.encoder_.schema_)
+    assert f"tree over all {n_thresholds:,} thresholds of" in " ".join(told.out.split())
     assert every.encoder.max_thresholds is None
     hours = people()["hours"]
     schema = {column.name: column for column in every.encoder_.schema_}
