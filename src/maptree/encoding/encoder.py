@@ -131,6 +131,12 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
            [1, 0, 0],
            [0, 0, 1],
            [0, 1, 0]], dtype=uint8)
+
+    All thresholds, whatever the labels:
+
+    >>> encoder = BinaryEncoder(max_thresholds=None).fit(X, ["no", "no", "yes", "yes"])
+    >>> encoder.schema_[0].thresholds
+    (35.0, 45.5, 53.0)
     """
 
     passthrough_: bool
