@@ -20,6 +20,7 @@ from maptree.schema.columns import Column, EncoderParameters, Schema
 from maptree.schema.on_demand import WholeNumbers
 from maptree.schema.placing import EveryThreshold
 from maptree.tables.deadline import OutOfTimeError, until
+from maptree.tables.row_hashes import RowHashes
 from maptree.tables.table import read_table
 from problems import examples
 from random_tables import as_objects, tables
@@ -206,6 +207,21 @@ def test_ranking_gives_up_at_the_deadline():
     values = read_table(BinaryEncoder(), [[1.0], [2.0]], reset=True).read(0)
     with until(-1.0), pytest.raises(OutOfTimeError):
         choose_with_ranks("a", values, Rows(), EVERY)
+
+
+def test_a_column_that_is_given_up_has_no_ranks(monkeypatch):
+    def late(hashes, number, column, values):
+        if number == 1:
+            raise OutOfTimeError
+
+    monkeypatch.setattr(choosing, "add_column", late)
+    table = read_table(BinaryEncoder(), np.arange(9.0).reshape(3, 3), reset=True)
+    ranks: dict[int, np.ndarray] = {}
+    encoder = BinaryEncoder(max_thresholds=None)
+    packed = encoder.encode_table(table, None, None, hashes=RowHashes(3), ranks=ranks)
+    assert [column.kind for column in encoder.schema_] == ["number", "unread", "number"]
+    assert sorted(ranks) == [0, 2]
+    assert packed.n_columns == 0
 
 
 @pytest.mark.parametrize("kind", [MCMCTreeClassifier, SMCTreeClassifier])

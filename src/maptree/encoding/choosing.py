@@ -270,7 +270,7 @@ def with_reading(column: Column, reading: Reading) -> Column:
     """Return a column with how its text was read."""
     note = "; ".join(filter(None, (reading.note, column.note)))
     # A constant needs no reading: it has no test, or one for missing values.
-    tested = any(test.asks != "missing" for test in column.tests)
+    tested = len(column.tests) > column.has_missing
     return replace(column, note=note, writing=reading.writing if tested else None)
 
 

@@ -99,7 +99,7 @@ def _every_threshold(
     return ChosenThresholds(
         values.kind,
         EveryThreshold(values.kind, found, values.per_unit, values.zone),
-        WholeNumbers(levels(ranking.at_most[:-1], int(ranking.at_most[-1])).astype(np.int8)),
+        WholeNumbers(levels(ranking.at_most[:-1], int(ranking.at_most[-1]))),
         _categories(values),
         "; ".join(_notes(values, len(found), weights)),
         ranks=ranking.ranks,
