@@ -83,7 +83,9 @@ def test_all_kinds_of_columns(drawn, data):
     if not encoder.passthrough_:
         check_ranks(frame)
         if weights.any():
-            check_ranks(frame, weights)
+            weighted = check_ranks(frame, weights)
+            other = BinaryEncoder(max_thresholds=10**6).fit(frame, sample_weight=weights)
+            assert weighted.schema_ == other.schema_
 
 
 ZONE = ZoneInfo("Asia/Kathmandu")

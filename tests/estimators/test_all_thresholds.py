@@ -165,6 +165,8 @@ def test_nodes_keep_their_order_below_a_missing_test():
     other = FromAnswers(**every()).fit(X, y)
     assert model.certificate_.log_posterior == other.certificate_.log_posterior
     check_score(model, np.array(X), np.array(y), None)
+    assert model.tree_ == other.tree_
+    np.testing.assert_array_equal(model.feature_importances_, other.feature_importances_)
     inner = model.tree_.feature >= 0
     np.testing.assert_array_equal(model.tree_.left[inner], np.flatnonzero(inner) + 1)
 

@@ -259,9 +259,8 @@ def choose_with_ranks(
     column = _with_thresholds(column, thresholds)
     if thresholds.ranks is None or present is None:
         return column, thresholds.ranks
-    ranks = np.zeros(len(values), dtype=np.uint32)  # rows that do not count may have any
-    if column.has_missing:
-        ranks[values.is_missing()] = len(column.tests)
+    # The highest rank, which is that of missing values; rows that do not count may have any.
+    ranks = np.full(len(values), len(column.tests), dtype=np.uint32)
     ranks[present] = thresholds.ranks
     return column, ranks
 
