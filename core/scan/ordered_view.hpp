@@ -70,9 +70,12 @@ class OrderedView {
     return &codes_[of.first];
   }
   [[nodiscard]] const Word* bits(const Binary& of) const { return &bits_[of.first]; }
-  // Where in the order the rows above cut c begin.
+  // Where in the order the rows above a cut begin, cut by cut.
+  [[nodiscard]] const std::uint32_t* cuts(const Ordered& of) const {
+    return &cut_at_[of.first_cut];
+  }
   [[nodiscard]] std::uint32_t cut_at(const Ordered& of, std::uint32_t c) const {
-    return cut_at_[of.first_cut + c];
+    return cuts(of)[c];
   }
   [[nodiscard]] std::uint32_t rank(const Ordered& of, std::uint32_t place) const {
     return data_.ordered().ranks(of.column)[slots_[place]];

@@ -8,12 +8,17 @@ namespace maptree {
 namespace {
 
 constexpr std::int64_t never = Cost::infinity().units();
-constexpr std::uint32_t block_rows = 8;
 constexpr unsigned counter_bits = 16;
 constexpr std::uint64_t counter_mask = (1u << counter_bits) - 1;
+constexpr std::size_t counters_in_word = word_bits / counter_bits;
 
-[[nodiscard]] std::size_t n_blocks(std::size_t n_rows) {
-  return (n_rows + block_rows - 1) / block_rows;
+[[nodiscard]] std::int32_t counter(std::uint64_t counts, std::size_t at) {
+  return static_cast<std::int32_t>((counts >> (at * counter_bits)) & counter_mask);
+}
+
+// Whether any node may be counted so.
+[[nodiscard]] bool may_count(const Dataset& data) {
+  return data.total_weight() <= static_cast<std::int64_t>(counter_mask);
 }
 
 }  // namespace
@@ -25,33 +30,36 @@ PartScan::PartScan(const Dataset& data, const Posterior& posterior, const Option
   pure_.reserve(n_classes);
   mask_.reserve(data.n_words());
   floor_.reserve(data.n_distinct_rows() + 1);
-  if (data.n_classes() == 2 && data.n_distinct_rows() <= counter_mask) {
-    ones_.reserve(data.n_words() * word_bits);
-    sums_.reserve(data.n_distinct_rows() / block_rows + 2);
-    if (data.ordered().weighted())
-      block_codes_.reserve(data.ordered().n_columns() * n_blocks(data.n_distinct_rows()));
-  }
   for (Part& part : parts_)
     for (std::vector<std::int32_t>* counts : {&part.classes, &part.rest, &part.low, &part.low_rest})
       counts->reserve(n_classes);
+  if (may_count(data)) {
+    ones_.reserve(2 * data.n_words() * word_bits);
+    sums_.reserve(2 * (data.n_distinct_rows() + 1));
+    if (data.ordered().weighted())
+      span_codes_.reserve(data.ordered().n_columns() * data.n_distinct_rows());
+  }
 }
 
 std::size_t PartScan::bytes_for(const Dataset& data) {
+  std::size_t counting = 0;
+  if (may_count(data)) {
+    counting = 2 * (data.n_words() * word_bits + data.n_distinct_rows() + 1) * sizeof(ones_[0]);
+    if (data.ordered().weighted())
+      counting +=
+          data.ordered().n_columns() * data.n_distinct_rows() * sizeof(OrderedColumns::Code);
+  }
   return static_cast<std::size_t>(data.n_classes()) *
              (2 * sizeof(std::int64_t*) + 8 * sizeof(std::int32_t)) +
          data.n_words() * sizeof(Word) + (data.n_distinct_rows() + 1) * sizeof(std::int64_t) +
-         (data.n_classes() == 2 && data.n_distinct_rows() <= counter_mask
-              ? (data.n_words() * word_bits + data.n_distinct_rows() / block_rows + 2) *
-                        sizeof(std::uint64_t) +
-                    (data.ordered().weighted() ? data.ordered().n_columns() : 0) *
-                        n_blocks(data.n_distinct_rows()) * sizeof(OrderedColumns::Code)
-              : 0);
+         counting;
 }
 
 void PartScan::start(const OrderedView& view, const Bounds& bounds, std::size_t depth) {
   view_ = &view;
   bounds_ = &bounds;
   depth_ = depth;
+  last_best_[0] = last_best_[1] = no_test;
   may_split_ = bounds.may_split(depth);
   leaves_only_ = !bounds.may_split(depth + 1);
   const LevelBounds& below = bounds.level(depth + 1);
@@ -68,26 +76,36 @@ void PartScan::start(const OrderedView& view, const Bounds& bounds, std::size_t 
     mixed_.push_back(posterior_.mixed_table(k));
     pure_.push_back(posterior_.pure_table(k));
   }
-  in_blocks_ = options_.min_samples_leaf == 1 && stop_lower_ == stop_upper_ &&
-               data_.n_classes() == 2 && mixed_.size() == 2 &&
-               data_.n_distinct_rows() <= counter_mask &&
-               std::ranges::all_of(view.runs(), [](const OrderedView::Run& run) {
-                 return run.n_classes == 1 && run.pattern->weight == 1;
-               });
   of_codes_ = data_.ordered().weighted() ? posterior_.test_costs().of_codes() : nullptr;
-  if (in_blocks_ && of_codes_ != nullptr) find_block_codes();
+  choose_counters();
+  if (counted_ && of_codes_ != nullptr) find_span_codes();
 }
 
-void PartScan::find_block_codes() {
-  block_codes_.clear();
+void PartScan::choose_counters() {
+  unit_rows_ = std::ranges::all_of(view_->runs(), [](const OrderedView::Run& run) {
+    return run.n_classes == 1 && run.pattern->weight == 1;
+  });
+  n_counters_ = mixed_.size() + (unit_rows_ ? 0 : 1);
+  n_words_ = 2 * n_counters_ <= counters_in_word ? 1 : 2;
+  counted_ = may_count(data_) && mixed_.size() >= 2 && n_counters_ <= counters_in_word &&
+             stop_lower_ == stop_upper_ && (leaves_only_ || view_->total().groups == 0);
+}
+
+void PartScan::find_span_codes() {
+  using Code = OrderedColumns::Code;
+  span_codes_.clear();
   for (const OrderedView::Ordered& of : view_->ordered()) {
-    const OrderedColumns::Code* const codes = view_->codes(of);
-    for (std::uint32_t i = 0; i < view_->n_rows(); i += block_rows) {
-      OrderedColumns::Code least = codes[i];
-      const std::uint32_t end = std::min(view_->n_rows(), i + block_rows);
-      for (std::uint32_t j = i + 1; j < end; ++j) least = std::min(least, codes[j]);
-      block_codes_.push_back(least);
-    }
+    span_codes_.resize(of.first_cut + of.n_cuts);
+    Code* const out = &span_codes_[of.first_cut];
+    const Code* const codes = view_->codes(of);
+    const std::uint32_t* const cuts = view_->cuts(of);
+    const auto find = [=](const auto& self, std::uint32_t first, std::uint32_t last) -> Code {
+      if (first == last) return OrderedView::no_code;
+      const std::uint32_t middle = first + (last - first) / 2;
+      const Code sides = std::min(self(self, first, middle), self(self, middle + 1, last));
+      return out[middle] = std::min(codes[cuts[middle]], sides);
+    };
+    find(find, 0, of.n_cuts);
   }
 }
 
@@ -130,11 +148,24 @@ void PartScan::count(std::span<const std::uint8_t> side) {
     }
     part.best = {never, never, never, 0, 0, 0, {never, never}};
   }
-  if (!in_blocks_) return;
-  ones_.resize(view_->n_places());
-  for (const OrderedView::Run& run : view_->runs())
-    for (std::size_t place = run.first_word * word_bits; place < run.last_word * word_bits; ++place)
-      ones_[place] = std::uint64_t{1} << ((2 * side[place] + run.pattern->k) * counter_bits);
+  if (!counted_) return;
+  ones_.assign(n_words_ * view_->n_places(), 0);
+  for (const OrderedView::Run& run : view_->runs()) {
+    std::uint64_t one = 0;
+    const auto put = [&](std::size_t at, std::int32_t weight) {
+      one += static_cast<std::uint64_t>(weight) << (at * counter_bits);
+    };
+    for (std::uint32_t p = 0; p < run.n_classes; ++p)
+      put(static_cast<std::size_t>(run.pattern[p].k), run.pattern[p].weight);
+    if (!unit_rows_) put(n_classes, 1);
+    for (std::size_t place = run.first_word * word_bits; place < run.last_word * word_bits;
+         ++place) {
+      if (n_words_ == 2)
+        ones_[2 * place + side[place]] = one;
+      else
+        ones_[place] = one << (side[place] * n_counters_ * counter_bits);
+    }
+  }
 }
 
 void PartScan::reset(Part& part) const {
@@ -251,131 +282,141 @@ void PartScan::scan_ordered(std::uint32_t column, std::span<const std::uint8_t> 
                                                     view.rank(of, last[s]));
 }
 
-template <bool LeavesOnly>
-void PartScan::scan_block(Part& part, std::uint32_t column, std::span<const std::uint8_t> side,
-                          int s, std::uint32_t first, std::uint32_t last, std::uint64_t counts) {
-  const OrderedView& view = *view_;
-  const std::uint32_t* const order = view.order(view.ordered()[column]);
-  const OrderedColumns::Code* const codes =
-      of_codes_ == nullptr ? nullptr : view.codes(view.ordered()[column]);
-  // The last row of the part before the block, whether there is a cut behind it, and its code.
-  std::uint32_t before = first;
-  bool cut = false;
-  OrderedColumns::Code code = OrderedView::no_code;
-  const auto place_at = [&](std::uint32_t i) { return order[i] & ~OrderedView::cut_mark; };
-  const auto has_cut = [&](std::uint32_t i) { return (order[i] & OrderedView::cut_mark) != 0; };
-  const auto pass = [&](std::uint32_t i) {
-    cut = cut || has_cut(i);
-    if (codes != nullptr) code = std::min(code, codes[i]);
-  };
-  while (before > 0) {
-    if (before < first) pass(before);
-    --before;
-    if (side[place_at(before)] == s) break;
-  }
-  const auto of_class = [&](int k) {
-    return static_cast<std::int32_t>((counts >> ((2 * s + k) * counter_bits)) & counter_mask);
-  };
-  bool any = of_class(0) + of_class(1) > 0;
-  std::uint32_t last_place = any ? place_at(before) : 0;
-  for (std::uint32_t i = first; i < last; ++i) {
-    const std::uint32_t place = place_at(i);
-    pass(i);
-    if (side[place] != s) continue;
-    if (any && cut) {
-      part.low_weight = part.low_distinct = of_class(0) + of_class(1);
-      for (int which = 0; which < 2; ++which) {
-        part.mixed_of[which] = part.pure_of[which] = 0;
-        for (int k = 0; k < 2; ++k) {
-          const std::int32_t low = of_class(k);
-          const std::int32_t c = which == 1 ? low : part.classes[static_cast<std::size_t>(k)] - low;
-          part.mixed_of[which] += mixed_[static_cast<std::size_t>(k)][c];
-          if constexpr (!LeavesOnly) part.pure_of[which] += pure_[static_cast<std::size_t>(k)][c];
-        }
-      }
-      evaluate<LeavesOnly, false>(part, column, last_place, place, test_cost(code));
+template <std::size_t Words>
+void PartScan::sum_rows(std::uint32_t column) {
+  const std::uint32_t n_rows = view_->n_rows();
+  const std::uint32_t* const order = view_->order(view_->ordered()[column]);
+  const std::uint64_t* const ones = ones_.data();
+  sums_.resize(Words * (n_rows + 1));
+  std::uint64_t* to = sums_.data();
+  std::uint64_t sum[Words] = {};
+  for (std::uint32_t i = 0; i < n_rows; ++i) {
+    const std::size_t place = order[i] & ~OrderedView::cut_mark;
+    for (std::size_t w = 0; w < Words; ++w) {
+      *to++ = sum[w];
+      sum[w] += ones[Words * place + w];
     }
-    any = true;
-    cut = false;
-    code = OrderedView::no_code;
-    last_place = place;
-    counts += ones_[place];
+  }
+  for (std::size_t w = 0; w < Words; ++w) *to++ = sum[w];
+}
+
+template <bool LeavesOnly, std::size_t K>
+void PartScan::scan_counted(std::uint32_t column) {
+  const OrderedView& view = *view_;
+  const OrderedView::Ordered& of = view.ordered()[column];
+  const std::uint32_t n_rows = view.n_rows();
+  const std::uint32_t* const cut_at = view.cuts(of);
+  const OrderedColumns::Code* const codes = of_codes_ == nullptr ? nullptr : view.codes(of);
+  const OrderedColumns::Code* const span_codes =
+      of_codes_ == nullptr ? nullptr : &span_codes_[of.first_cut];
+  n_words_ == 1 ? sum_rows<1>(column) : sum_rows<2>(column);
+
+  struct Costs {
+    std::int64_t leaf, lower;
+  };
+  const std::int64_t* const rising = rising_;
+  const std::int64_t* const floor = floor_.data();
+  const std::int64_t stop = stop_lower_;
+  const std::int32_t min_leaf = static_cast<std::int32_t>(
+      std::min<std::int64_t>(options_.min_samples_leaf, max_total_weight + 1));
+  const bool unit = unit_rows_;
+  const std::int64_t *mixed[K], *pure[K];
+  for (std::size_t k = 0; k < K; ++k) {
+    mixed[k] = mixed_[k];
+    pure[k] = pure_[k];
+  }
+  const auto weight = [&](std::uint64_t counts) {
+    std::int32_t n = 0;
+    for (std::size_t k = 0; k < K; ++k) n += counter(counts, k);
+    return n;
+  };
+  const auto costs = [&](std::uint64_t counts) {
+    std::int32_t n = 0;
+    std::int64_t leaf = 0, apart = 0;
+    for (std::size_t k = 0; k < K; ++k) {
+      const std::int32_t c = counter(counts, k);
+      n += c;
+      leaf -= mixed[k][c];
+      if constexpr (!LeavesOnly) apart += pure[k][c];
+    }
+    const std::int32_t rows = unit ? n : counter(counts, K);
+    Costs out;
+    out.leaf = leaf + rising[n] + (rows > 1 ? stop : 0);
+    out.lower = out.leaf;
+    if constexpr (!LeavesOnly)
+      out.lower = std::min(out.lower, floor[static_cast<std::size_t>(rows)] + apart);
+    return out;
+  };
+  struct Span {
+    std::uint32_t first, last;  // cuts, without the last
+    Costs low, high;            // of the low side of the cut before, the high side of the last
+  };
+
+  for (int s = 0; s < 2; ++s) {
+    Part& part = parts_[s];
+    if (part.distinct == 0) continue;
+    const std::uint64_t* const sums = sums_.data() + (n_words_ == 2 ? s : 0);
+    const std::size_t shift =
+        n_words_ == 2 ? 0 : static_cast<std::size_t>(s) * n_counters_ * counter_bits;
+    const std::uint64_t mask = n_words_ == 2 ? ~std::uint64_t{0} : ~std::uint32_t{0};
+    const auto counts_before = [&](std::size_t i) { return (sums[n_words_ * i] >> shift) & mask; };
+    const std::uint64_t all = counts_before(n_rows);
+    // The first and the last row of the part.
+    const auto first_where = [&](auto&& holds) {
+      std::uint32_t first = 0, last = n_rows;
+      while (first < last) {
+        const std::uint32_t middle = first + (last - first) / 2;
+        holds(middle) ? last = middle : first = middle + 1;
+      }
+      return first;
+    };
+    const std::uint32_t least = first_where([&](auto i) { return counts_before(i + 1) != 0; });
+    const std::uint32_t most = first_where([&](auto i) { return counts_before(i + 1) == all; });
+    const auto rank = [&](std::uint32_t i) {
+      return view.rank(of, view.order(of)[i] & ~OrderedView::cut_mark);
+    };
+    varying_[s] += data_.ordered().weight_between(of.column, rank(least), rank(most));
+
+    Best& best = part.best;
+    Span open[2 * word_bits];
+    std::size_t n_open = 0;
+    open[n_open++] = {0, of.n_cuts, costs(0), costs(0)};
+    while (n_open > 0) {
+      const Span span = open[--n_open];
+      if (span.first == span.last) continue;
+      const std::uint32_t middle = span.first + (span.last - span.first) / 2;
+      const std::int64_t cheapest = codes == nullptr ? 0 : test_cost(span_codes[middle]);
+      if (span.low.leaf + span.high.leaf + cheapest >= best.upper &&
+          (LeavesOnly || span.low.lower + span.high.lower + cheapest >= best.lower))
+        continue;
+      const std::uint64_t below = counts_before(cut_at[middle]), above = all - below;
+      const Costs low = costs(below), high = costs(above);
+      if (below != 0) open[n_open++] = {span.first, middle, span.low, high};
+      if (above != 0) open[n_open++] = {middle + 1, span.last, low, span.high};
+      if (below == 0 || above == 0) continue;
+      const std::int64_t test = codes == nullptr ? 0 : test_cost(codes[cut_at[middle]]);
+      best.loose = std::min(best.loose, low.lower + high.lower + test);
+      if (min_leaf > 1) {
+        const std::int32_t n[2] = {weight(above), weight(below)};
+        if (n[0] < min_leaf || n[1] < min_leaf) continue;
+        best.lower =
+            std::min(best.lower, (n[1] < 2 * min_leaf ? low.leaf : low.lower) +
+                                     (n[0] < 2 * min_leaf ? high.leaf : high.lower) + test);
+      } else {
+        best.lower = std::min(best.lower, low.lower + high.lower + test);
+      }
+      if (low.leaf + high.leaf + test < best.upper)
+        best = {best.lower,     best.loose, low.leaf + high.leaf + test, column,
+                cut_at[middle], no_test,    {high.leaf, low.leaf}};
+    }
   }
 }
 
 template <bool LeavesOnly>
-void PartScan::scan_blocks(std::uint32_t column, std::span<const std::uint8_t> side) {
-  const OrderedView& view = *view_;
-  const OrderedView::Ordered& of = view.ordered()[column];
-  const std::uint32_t* const order = view.order(of);
-  const std::uint32_t n_rows = view.n_rows();
-  sums_.clear();
-  std::uint64_t sum = 0;
-  std::uint32_t i = 0;
-  for (; i + block_rows <= n_rows; i += block_rows) {
-    sums_.push_back(sum);
-    for (std::uint32_t j = 0; j < block_rows; ++j)
-      sum += ones_[order[i + j] & ~OrderedView::cut_mark];
-  }
-  sums_.push_back(sum);
-  if (i < n_rows) {
-    for (; i < n_rows; ++i) sum += ones_[order[i] & ~OrderedView::cut_mark];
-    sums_.push_back(sum);
-  }
-  for (int s = 0; s < 2; ++s) {
-    Part& part = parts_[s];
-    if (part.distinct == 0) continue;
-    const unsigned shift = static_cast<unsigned>(2 * s) * counter_bits;
-    struct Costs {
-      std::int64_t leaf, low;
-    };
-    const auto costs = [&](std::int32_t c0, std::int32_t c1) {
-      const std::int32_t n = c0 + c1;
-      Costs out;
-      out.leaf = rising_[n] - mixed_[0][c0] - mixed_[1][c1] + (n > 1 ? stop_lower_ : 0);
-      out.low = out.leaf;
-      if constexpr (!LeavesOnly)
-        out.low =
-            std::min(out.low, floor_[static_cast<std::size_t>(n)] + pure_[0][c0] + pure_[1][c1]);
-      return out;
-    };
-    std::uint64_t before = sums_[0];
-    Costs low = costs(0, 0);
-    const OrderedColumns::Code* const codes =
-        of_codes_ == nullptr ? nullptr : &block_codes_[column * n_blocks(n_rows)];
-    // Of the blocks since the last that has rows of the part, and that one: the cuts behind its
-    // last row are among them.
-    OrderedColumns::Code since = OrderedView::no_code;
-    for (std::size_t b = 0; b + 1 < sums_.size(); ++b) {
-      const std::uint64_t after = sums_[b + 1];
-      const OrderedColumns::Code here = codes == nullptr ? since : codes[b];
-      const OrderedColumns::Code code = std::min(since, here);
-      if (((before ^ after) >> shift & 0xffffffffu) == 0) {
-        before = after;
-        since = code;
-        continue;
-      }
-      since = here;
-      const auto c0 = static_cast<std::int32_t>((after >> shift) & counter_mask);
-      const auto c1 = static_cast<std::int32_t>((after >> (shift + counter_bits)) & counter_mask);
-      const Costs high = costs(part.classes[0] - c0, part.classes[1] - c1);
-      const bool any = codes == nullptr || code != OrderedView::no_code;
-      const std::int64_t test = any ? test_cost(code) : 0;
-      if (any && (low.leaf + high.leaf + test < part.best.upper ||
-                  (!LeavesOnly && low.low + high.low + test < part.best.lower)))
-        scan_block<LeavesOnly>(part, column, side, s, static_cast<std::uint32_t>(b) * block_rows,
-                               std::min(n_rows, static_cast<std::uint32_t>(b + 1) * block_rows),
-                               before);
-      low = costs(c0, c1);
-      before = after;
-    }
-    std::uint32_t first = 0, last = n_rows - 1;
-    while (side[order[first] & ~OrderedView::cut_mark] != s) ++first;
-    while (side[order[last] & ~OrderedView::cut_mark] != s) --last;
-    varying_[s] += data_.ordered().weight_between(
-        of.column, view.rank(of, order[first] & ~OrderedView::cut_mark),
-        view.rank(of, order[last] & ~OrderedView::cut_mark));
-  }
+void PartScan::scan_spans(std::uint32_t column) {
+  mixed_.size() == 2   ? scan_counted<LeavesOnly, 2>(column)
+  : mixed_.size() == 3 ? scan_counted<LeavesOnly, 3>(column)
+                       : scan_counted<LeavesOnly, 4>(column);
 }
 
 template <bool LeavesOnly, bool Grouped>
@@ -415,14 +456,25 @@ void PartScan::scan_binary(std::uint32_t column) {
 template <bool LeavesOnly, bool Grouped>
 bool PartScan::scan_all(std::span<const std::uint8_t> side, Watch& watch) {
   const auto work = 6 * static_cast<std::int64_t>(view_->n_rows());
-  for (std::uint32_t c = 0; c < view_->ordered().size(); ++c) {
+  // The columns that were best in the last scan come first, as parts often differ by a few rows
+  // only: with a good split known fewer thresholds need a look.
+  const auto n_ordered = static_cast<std::uint32_t>(view_->ordered().size());
+  const auto scan_one = [&](std::uint32_t c) {
     watch.count(work);
     if (watch.poll(work)) return false;
-    if (in_blocks_)
-      scan_blocks<LeavesOnly>(c, side);
+    if (counted_)
+      scan_spans<LeavesOnly>(c);
     else
       scan_ordered<LeavesOnly, Grouped>(c, side);
-  }
+    return true;
+  };
+  const std::uint32_t first[2] = {last_best_[0], last_best_[1]};
+  for (int s = 0; s < 2; ++s)
+    if (first[s] < n_ordered && (s == 0 || first[1] != first[0]) && !scan_one(first[s]))
+      return false;
+  for (std::uint32_t c = 0; c < n_ordered; ++c)
+    if (c != first[0] && c != first[1] && !scan_one(c)) return false;
+  for (int s = 0; s < 2; ++s) last_best_[s] = parts_[s].best.column;
   const auto little = static_cast<std::int64_t>(4 * view_->n_words() + 20 * mixed_.size() + 40);
   for (std::uint32_t c = 0; c < view_->binary().size(); ++c) {
     watch.count(little);
@@ -443,12 +495,13 @@ bool PartScan::scan(std::span<const std::uint8_t> side, Watch& watch, PartBounds
   for (int s = 0; s < 2; ++s) {
     out[s] = PartBounds{};
     out[s].varying = varying_[s];
-    if (parts_[s].distinct > 0) finish(parts_[s], out[s]);
+    if (parts_[s].distinct > 0) finish(parts_[s], side, s, out[s]);
   }
   return true;
 }
 
-void PartScan::finish(Part& part, PartBounds& out) {
+void PartScan::finish(const Part& part, std::span<const std::uint8_t> side, int s,
+                      PartBounds& out) const {
   out.weight = part.weight;
   out.leaf = Cost(rising_[part.weight] - part.mixed) +
              (out.varying > 0 ? posterior_.stop(depth_) : Cost(0));
@@ -460,15 +513,26 @@ void PartScan::finish(Part& part, PartBounds& out) {
   if (best.lower < never) out.lower = std::min(out.lower, base + Cost(best.lower));
   if (best.upper >= never) return;
   out.upper = std::min(out.leaf, base + Cost(best.upper));
-  for (int s = 0; s < 2; ++s) out.leaves[s] = Cost(best.leaves[s]);
+  for (int which = 0; which < 2; ++which) out.leaves[which] = Cost(best.leaves[which]);
   const auto n_ordered = static_cast<std::uint32_t>(view_->ordered().size());
   if (best.column >= n_ordered) {
     out.best = view_->binary()[best.column - n_ordered].column;
     return;
   }
   const OrderedView::Ordered& of = view_->ordered()[best.column];
+  std::uint32_t from = best.from, to = best.to;
+  if (counted_) {  // the rows of the part on either side of the cut
+    const auto place = [&](std::uint32_t i) {
+      return view_->order(of)[i] & ~OrderedView::cut_mark;
+    };
+    std::uint32_t below = best.from - 1, above = best.from;
+    while (side[place(below)] != s) --below;
+    while (side[place(above)] != s) ++above;
+    from = place(below);
+    to = place(above);
+  }
   const std::uint32_t threshold =
-      data_.ordered().heaviest(of.column, view_->rank(of, best.from), view_->rank(of, best.to));
+      data_.ordered().heaviest(of.column, view_->rank(of, from), view_->rank(of, to));
   out.best =
       static_cast<std::uint32_t>(data_.n_columns()) + data_.ordered().first(of.column) + threshold;
 }
@@ -479,7 +543,7 @@ std::size_t PartScan::bytes() const {
     numbers += part.classes.capacity() + part.rest.capacity() + part.low.capacity() +
                part.low_rest.capacity();
   return numbers * sizeof(std::int32_t) + mask_.capacity() * sizeof(Word) +
-         block_codes_.capacity() * sizeof(OrderedColumns::Code) +
+         span_codes_.capacity() * sizeof(OrderedColumns::Code) +
          (floor_.capacity() + ones_.capacity() + sums_.capacity()) * sizeof(std::int64_t) +
          (mixed_.capacity() + pure_.capacity()) * sizeof(mixed_[0]);
 }

@@ -5,10 +5,10 @@
 // what the classes of both sides cost is kept up to date by table steps, whatever the number of
 // classes. So one pass over a column gives the bounds of all its thresholds in both parts.
 //
-// Rows that count one, of two classes, are counted by blocks of an order: both counts of both parts
-// in one number. The thresholds within a block are bounded at once, by the low side at its begin
-// and the high side at its end, as those of a span are, and looked at only if that may be the
-// least. With weights the cheapest test of a block is charged.
+// Where a node has few classes their counts before every row of an order are made first, all those
+// of a part in one number. Thresholds are then bounded as spans are: those between two cuts have
+// more rows below than the first and more above than the second, and what a side costs does not
+// fall with more rows. So most cuts are passed over, in a bisection that starts with all of them.
 #pragma once
 
 #include <cstdint>
@@ -52,8 +52,9 @@ class PartScan {
  private:
   struct Best {
     std::int64_t lower, loose, upper;
-    std::uint32_t column;    // of the view's ordered columns, then of the others
-    std::uint32_t from, to;  // places on either side of the threshold
+    std::uint32_t column;  // of the view's ordered columns, then of the others
+    // Places of rows on either side of the threshold; or, where counted_, where its cut is.
+    std::uint32_t from, to;
     std::int64_t leaves[2];
   };
   // A part, what of it is on the low side, and what both sides cost.
@@ -71,12 +72,14 @@ class PartScan {
   void count(std::span<const std::uint8_t> side);
   template <bool LeavesOnly, bool Grouped>
   void scan_ordered(std::uint32_t column, std::span<const std::uint8_t> side);
+  void choose_counters();
+  void find_span_codes();
+  template <std::size_t Words>
+  void sum_rows(std::uint32_t column);
+  template <bool LeavesOnly, std::size_t K>
+  void scan_counted(std::uint32_t column);
   template <bool LeavesOnly>
-  void scan_blocks(std::uint32_t column, std::span<const std::uint8_t> side);
-  template <bool LeavesOnly>
-  void scan_block(Part& part, std::uint32_t column, std::span<const std::uint8_t> side, int s,
-                  std::uint32_t first, std::uint32_t last, std::uint64_t counts);
-  void find_block_codes();
+  void scan_spans(std::uint32_t column);
   // What a threshold costs, by code; nothing where all weights are 1.
   [[nodiscard]] std::int64_t test_cost(OrderedColumns::Code code) const {
     return of_codes_ == nullptr ? 0 : of_codes_[code].units();
@@ -92,7 +95,7 @@ class PartScan {
   template <bool LeavesOnly, bool Grouped>
   void evaluate(Part& part, std::uint32_t column, std::uint32_t from, std::uint32_t to,
                 std::int64_t test) const;
-  void finish(Part& part, PartBounds& out);
+  void finish(const Part& part, std::span<const std::uint8_t> side, int s, PartBounds& out) const;
 
   const Dataset& data_;
   const Posterior& posterior_;
@@ -106,13 +109,17 @@ class PartScan {
   const std::int64_t* rising_ = nullptr;
   std::vector<const std::int64_t*> mixed_, pure_;
   std::vector<Word> mask_;  // places of part 1
-  // Where rows count one and are of two classes: a row as one in the counter of its part and class,
-  // and sums of these at the ends of blocks.
-  bool in_blocks_ = false;
-  std::vector<std::uint64_t> ones_, sums_;
   const Cost* of_codes_ = nullptr;
-  // The least codes in blocks of an order, column after column.
-  std::vector<OrderedColumns::Code> block_codes_;
+
+  // Counting by several counters in a number: one a class, and one for rows where these do not all
+  // count one. Both parts are in one number where there is room.
+  bool counted_ = false, unit_rows_ = false;
+  std::size_t n_counters_ = 0, n_words_ = 0;  // of a part; of both
+  std::vector<std::uint64_t> ones_;           // of a row, by place
+  std::vector<std::uint64_t> sums_;           // of all rows before one, by place in an order
+  // By cut: the least code of those that a bisection has it in the middle of.
+  std::vector<OrderedColumns::Code> span_codes_;
+  std::uint32_t last_best_[2] = {};  // columns
   Part parts_[2];
   std::int64_t varying_[2] = {};
 };
