@@ -131,8 +131,13 @@ void make_dataset(Dataset* self, PackedTable& table, const Array& labels,
   const auto w =
       weights ? std::span(weights->data(), weights->shape(0)) : std::span<const std::int64_t>();
   std::vector<OrderedColumn> columns;
-  for (const auto& [ranks, n_ranks] : ordered)
+  std::size_t n_tests = table.n_columns;
+  for (const auto& [ranks, n_ranks] : ordered) {
     columns.push_back({std::span(ranks.data(), ranks.shape(0)), n_ranks});
+    n_tests += std::max(n_ranks, 1U) - 1;
+  }
+  if (test_weights && test_weights->shape(0) != n_tests)
+    throw nb::value_error("test_weights must have one entry a test");
   const auto tests = test_weights ? std::span(test_weights->data(), test_weights->shape(0))
                                   : std::span<const std::uint32_t>();
   Limits limits{.seconds = seconds};

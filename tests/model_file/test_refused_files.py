@@ -284,9 +284,9 @@ junk = st.recursive(
 
 @examples(80)
 @given(st.data())
-def test_any_edit_of_a_value_is_read_or_refused(good, data):
+def test_any_edit_of_a_value_is_read_or_refused(either, data):
     """Whatever a part is replaced by: a model that predicts or a ValueError, nothing else."""
-    values = copy.deepcopy(good[0])
+    values = copy.deepcopy(either[0])
     container, key = data.draw(st.sampled_from(list(places(values))))
     action = data.draw(st.sampled_from(["replace", "swap", "delete"]))
     if action == "replace":

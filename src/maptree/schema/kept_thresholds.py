@@ -6,7 +6,7 @@ A model file keeps these. Tests keep their numbers, and columns the number of th
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -74,30 +74,43 @@ class KeptLevels(Kept[int]):
 
 def keep_thresholds(schema: Schema, tests: Iterable[int]) -> Schema:
     """Return a schema that keeps only the thresholds of some tests in columns with many."""
+    used, first = sorted(set(tests)), schema.first_tests
+
+    def kept(j: int, column: Column) -> Column:
+        return _keep(column, [test - first[j] for test in used if first[j] <= test < first[j + 1]])
+
+    return _with_others(schema, kept)
+
+
+def without_others(schema: Schema, tests: Iterable[int]) -> tuple[Schema, dict[int, int]]:
+    """Return a schema in which columns with many thresholds have only those of some tests.
+
+    Tests have other numbers then: the second value is the number of each of ``tests``.
+    """
     used = sorted(set(tests))
-    first = schema.first_tests
-    columns = [
-        _keep(column, [test - first[j] for test in used if first[j] <= test < first[j + 1]])
-        for j, column in _with_many(schema)
-    ]
-    return _replaced(schema, columns)
+    kept = keep_thresholds(schema, used)
+    small = _with_others(kept, lambda _, column: _only(column))
+    place = {}
+    for test in used:
+        j = schema.column_of_test[test]
+        position, thresholds = test - schema.first_tests[j], kept.columns[j].thresholds
+        if isinstance(thresholds, Kept):
+            # The test for missing values is behind all thresholds.
+            behind = max(0, position - len(thresholds))
+            position = bisect_left(thresholds.positions, position) + behind
+        place[test] = small.first_tests[j] + position
+    return small, place
 
 
-def _with_many(schema: Schema) -> list[tuple[int, Column]]:
-    if schema.binary:
-        return []
-    return [(j, c) for j, c in enumerate(schema.columns) if isinstance(c.thresholds, OnDemand)]
-
-
-def _replaced(schema: Schema, columns: Sequence[Column]) -> Schema:
+def _with_others(schema: Schema, change: Callable[[int, Column], Column]) -> Schema:
     """Return a schema with other columns in place of those with many thresholds."""
-    if not columns:
+    if schema.binary:
         return schema
-    places = [j for j, _ in _with_many(schema)]
-    other = dict(zip(places, columns, strict=True))
-    return replace(
-        schema, columns=tuple(other.get(j, column) for j, column in enumerate(schema.columns))
-    )
+    columns = [
+        change(j, column) if isinstance(column.thresholds, OnDemand) else column
+        for j, column in enumerate(schema.columns)
+    ]
+    return replace(schema, columns=tuple(columns))
 
 
 def _keep(column: Column, tests: Sequence[int]) -> Column:
@@ -115,28 +128,6 @@ def _keep(column: Column, tests: Sequence[int]) -> Column:
     )
 
 
-def without_others(schema: Schema, tests: Iterable[int]) -> tuple[Schema, dict[int, int]]:
-    """Return a schema in which columns with many thresholds have only those of some tests.
-
-    Tests have other numbers then: the second value is the number of each of ``tests``.
-    """
-    used = sorted(set(tests))
-    kept = keep_thresholds(schema, used)
-    columns, place = [], {}
-    for _, column in _with_many(kept):
-        assert isinstance(column.thresholds, Kept)
-        assert isinstance(column.levels, KeptLevels)
-        columns.append(
-            replace(column, thresholds=column.thresholds.items, levels=column.levels.items)
-        )
-    small = _replaced(kept, columns)
-    for test in used:
-        j = schema.column_of_test[test]
-        position = test - schema.first_tests[j]
-        thresholds = kept.columns[j].thresholds
-        if isinstance(thresholds, Kept):
-            position = bisect_left(thresholds.positions, position) + (
-                position - len(thresholds) if position >= len(thresholds) else 0
-            )
-        place[test] = small.first_tests[j] + position
-    return small, place
+def _only(column: Column) -> Column:
+    assert isinstance(column.thresholds, Kept)
+    return replace(column, thresholds=column.thresholds.items, levels=())
