@@ -4,6 +4,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -30,6 +31,7 @@ namespace {
 using Bytes = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Weights = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using TestWeights = nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Ranks = nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Reals = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 const char* name(Status status) {
@@ -123,12 +125,19 @@ void make_dataset(Dataset* self, PackedTable& table, const Array& labels,
                   const std::optional<Weights>& weights, int n_classes, bool fold_rows,
                   bool fold_columns, std::int64_t memory_limit, double seconds,
                   const std::optional<nb::callable>& clock,
-                  const std::optional<TestWeights>& test_weights) {
+                  const std::optional<TestWeights>& test_weights,
+                  const std::vector<std::pair<Ranks, std::uint32_t>>& ordered) {
   const Labels y(std::span(labels.data(), labels.shape(0)));
   const auto w =
       weights ? std::span(weights->data(), weights->shape(0)) : std::span<const std::int64_t>();
-  if (test_weights && test_weights->shape(0) != table.n_columns)
-    throw nb::value_error("test_weights must have one entry a column");
+  std::vector<OrderedColumn> columns;
+  std::size_t n_tests = table.n_columns;
+  for (const auto& [ranks, n_ranks] : ordered) {
+    columns.push_back({std::span(ranks.data(), ranks.shape(0)), n_ranks});
+    n_tests += std::max(n_ranks, 1U) - 1;
+  }
+  if (test_weights && test_weights->shape(0) != n_tests)
+    throw nb::value_error("test_weights must have one entry a test");
   const auto tests = test_weights ? std::span(test_weights->data(), test_weights->shape(0))
                                   : std::span<const std::uint32_t>();
   Limits limits{.seconds = seconds};
@@ -137,7 +146,7 @@ void make_dataset(Dataset* self, PackedTable& table, const Array& labels,
   Control control(limits);
   Watch watch(control);
   new (self)
-      Dataset(std::exchange(table, {}), y, w, n_classes, {fold_rows, fold_columns},
+      Dataset(std::exchange(table, {}), columns, y, w, n_classes, {fold_rows, fold_columns},
               memory_limit < 0 ? SIZE_MAX : static_cast<std::size_t>(memory_limit), watch, tests);
 }
 
@@ -240,7 +249,7 @@ NB_MODULE(_core, m) {
     dataset.def("__init__", init, "table"_a, "labels"_a, "weights"_a.none(), "n_classes"_a,
                 "fold_rows"_a = true, "fold_columns"_a = true, "memory_limit"_a = -1,
                 "seconds"_a = HUGE_VAL, "clock"_a = nb::none(),
-                "test_weights"_a.noconvert() = nb::none());
+                "test_weights"_a.noconvert() = nb::none(), "ordered"_a = nb::make_tuple());
   };
   def_init(&make_dataset<ByteLabels>);
   def_init(&make_dataset<Int32Labels>);

@@ -103,6 +103,15 @@ Problem without_column(const Problem& problem, std::size_t column) {
   };
   for (auto& row : out.model.x) cut(row);
   cut(out.model.test_weight);
+  // A threshold less is one rank less.
+  std::size_t end = problem.model.n_columns();
+  for (std::size_t o = out.ordered.size(); o-- > 0;) {
+    end -= out.ordered[o];
+    if (column < end) continue;
+    if (--out.ordered[o] == 0)
+      out.ordered.erase(out.ordered.begin() + static_cast<std::ptrdiff_t>(o));
+    break;
+  }
   return out;
 }
 

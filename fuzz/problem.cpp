@@ -29,6 +29,7 @@ const std::vector<Switch> switches = {
     {"depth_first", &Options::depth_first},
     {"depth_transfer", &Options::depth_transfer},
     {"graded_proof", &Options::graded_proof},
+    {"spans", &Options::spans},
 };
 
 namespace {
@@ -43,16 +44,37 @@ const std::array<std::pair<const char*, Kernel>, 4> kernel_names = {
 
 maptree::Dataset make_dataset(const Problem& problem, maptree::Folding folding) {
   const brute_force::Problem& model = problem.model;
-  maptree::PackedTable table(model.x.size(), model.n_columns());
+  std::size_t n_binary = model.n_columns();
+  for (const std::size_t n : problem.ordered) n_binary -= n;
+  std::vector<std::vector<std::uint32_t>> ranks;
+  std::vector<maptree::OrderedColumn> ordered;
+  std::size_t first = n_binary;
+  for (const std::size_t n : problem.ordered) {
+    std::vector<std::uint32_t>& of = ranks.emplace_back();
+    for (const std::vector<int>& row : model.x) {
+      of.push_back(static_cast<std::uint32_t>(n));
+      for (std::size_t t = 0; t < n; ++t) of.back() -= static_cast<std::uint32_t>(row[first + t]);
+    }
+    first += n;
+  }
+  for (std::size_t c = 0; c < ranks.size(); ++c)
+    ordered.push_back({ranks[c], static_cast<std::uint32_t>(problem.ordered[c] + 1)});
+  maptree::PackedTable table(model.x.size(), n_binary);
   for (std::size_t r = 0; r < table.n_rows; ++r)
     for (std::size_t c = 0; c < table.n_columns; ++c)
       if (model.x[r][c] == 1) table.column(c)[r / 64] |= maptree::Word{1} << (r % 64);
   const std::vector<std::int32_t> labels(model.y.begin(), model.y.end());
   const std::vector<std::int64_t> weights(model.weight.begin(), model.weight.end());
   const std::vector<std::uint32_t> tests(model.test_weight.begin(), model.test_weight.end());
-  return {
-      std::move(table),    labels, weights, static_cast<int>(model.n_classes()), folding, SIZE_MAX,
-      maptree::no_watch(), tests};
+  return {std::move(table),
+          ordered,
+          labels,
+          weights,
+          static_cast<int>(model.n_classes()),
+          folding,
+          SIZE_MAX,
+          maptree::no_watch(),
+          tests};
 }
 
 maptree::Dataset make_dataset(const Problem& problem) {
@@ -170,6 +192,24 @@ Model random_model(Random& random, Shape shape) {
   return model;
 }
 
+void make_ordered(Random& random, Problem& problem) {
+  std::size_t left = problem.model.n_columns();
+  left -= random.below(left / 2 + 1);  // some stay as they are
+  std::size_t first = problem.model.n_columns();
+  while (left > 0) {
+    const std::size_t n = random.between<std::size_t>(1, std::min<std::size_t>(left, 12));
+    first -= n;
+    left -= n;
+    problem.ordered.insert(problem.ordered.begin(), n);
+    for (auto& row : problem.model.x) {
+      std::size_t rank = 0;
+      for (std::size_t t = 0; t < n; ++t) rank += static_cast<std::size_t>(row[first + t]);
+      for (std::size_t t = 0; t < n; ++t) row[first + t] = rank <= t ? 1 : 0;
+    }
+  }
+  problem.options.fold_rows = problem.options.depth_first = true;
+}
+
 void random_test_weights(Random& random, Model& model) {
   constexpr long heaviest = 1L << 30;
   const int kind = random.below(5);
@@ -206,6 +246,7 @@ Problem random_problem(Random& random) {
   // What most wants trying: proofs by depth, on several threads, in memory that has to be reused.
   if (random.chance(0.7)) problem.options.depth_first = true;
   if (problem.options.depth_first && random.chance(0.3)) problem.threads = random.between(2L, 3L);
+  if (random.chance(0.3)) make_ordered(random, problem);
   if (random.chance(0.33)) random_test_weights(random, problem.model);
   return problem;
 }
@@ -273,6 +314,11 @@ void write(std::ostream& out, const Problem& problem) {
       out << "kernel " << name << '\n';
   for (const Switch& s : switches)
     if (!(problem.options.*s.member)) out << "off " << s.name << '\n';
+  if (!problem.ordered.empty()) {
+    out << "ordered";
+    for (const std::size_t n : problem.ordered) out << ' ' << n;
+    out << '\n';
+  }
   out << "rows\n";
   for (std::size_t r = 0; r < model.x.size(); ++r) {
     for (const int value : model.x[r]) out << value;
@@ -305,6 +351,9 @@ Problem read(std::istream& in) {
     } else if (name == "rho") {
       model.rho.clear();
       while (words >> value) model.rho.push_back(std::stod(value));
+      continue;
+    } else if (name == "ordered") {
+      while (words >> value) problem.ordered.push_back(std::stoul(value));
       continue;
     } else if (name == "tests") {
       while (words >> value) model.test_weight.push_back(std::stol(value));

@@ -56,7 +56,10 @@ class Random {
 };
 
 struct Problem {
-  brute_force::Problem model;     // data, prior and constraints
+  brute_force::Problem model;  // data, prior and constraints
+  // The last columns of `model` may be the thresholds of ordered columns, which the core is given
+  // as ranks: so many of each. "rank <= t" is 1, so a row has zeros and then ones.
+  std::vector<std::size_t> ordered = {};
   maptree::Options options;       // switches and kernel; constraints are taken from `model`
   long max_expansions = -1;       // none
   long spare_bytes = -1;          // memory limit, above what the start takes; none
@@ -81,6 +84,8 @@ extern const std::vector<Switch> switches;
 // Random data and prior of a kind that brute force can solve.
 enum class Shape { tall, wide, shallow };  // 7 columns; 10 distinct rows; depth 2
 [[nodiscard]] brute_force::Problem random_model(Random& random, Shape shape);
+// Makes its last columns thresholds, keeping identical rows identical.
+void make_ordered(Random& random, Problem& problem);
 // Weights of the columns, of a random kind: equal, a few values, coarse to fine, extreme.
 void random_test_weights(Random& random, brute_force::Problem& model);
 // The whole: also random constraints, switches, kernel and budgets, in a third weights of columns.

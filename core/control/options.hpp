@@ -28,6 +28,8 @@ struct Options {
   bool structure_bound = true;      // cheapest structure over that many rows (needs distinct rows)
   bool equivalent_rows_bound = true;  // identical rows of several classes (needs fold_rows)
 
+  bool spans = true;  // one bound for many thresholds of an ordered column
+
   // Good trees.
   bool greedy_start = true;  // before the search: greedy growth, pruned by the posterior
   bool improve = true;       // during the search: look-ahead from the nodes of the best tree

@@ -30,14 +30,14 @@ void give_back(Vector& memory) {
                                                 std::size_t n_columns) {
   if (weights.empty()) return {};
   if (weights.size() != n_columns)
-    throw std::invalid_argument("test_weights must have one entry a column: there are " +
+    throw std::invalid_argument("test_weights must have one entry a test: there are " +
                                 std::to_string(weights.size()) + " for " +
-                                std::to_string(n_columns) + " columns");
+                                std::to_string(n_columns) + " tests");
   std::uint32_t divisor = 0;
   for (std::size_t c = 0; c < n_columns; ++c) {
     if (weights[c] == 0)
-      throw std::invalid_argument("the weight of column " + std::to_string(c) +
-                                  " is 0: weights are 1 or more; leave the column out");
+      throw std::invalid_argument("the weight of test " + std::to_string(c) +
+                                  " is 0: weights are 1 or more; leave the test out");
     divisor = std::gcd(divisor, weights[c]);
   }
   std::vector<std::int32_t> out(n_columns);
@@ -45,7 +45,7 @@ void give_back(Vector& memory) {
   for (std::size_t c = 0; c < n_columns; ++c) {
     sum += weights[c] / divisor;
     if (sum > max_test_weight)
-      throw std::invalid_argument("the weights up to column " + std::to_string(c) +
+      throw std::invalid_argument("the weights up to test " + std::to_string(c) +
                                   " are too large: without their common divisor they may sum to " +
                                   std::to_string(max_test_weight) + " at most");
     out[c] = static_cast<std::int32_t>(weights[c] / divisor);
@@ -55,8 +55,9 @@ void give_back(Vector& memory) {
 }
 
 // Of all that the caller handed over. When stopped it is of no use.
-[[nodiscard]] Digest digest_of(const PackedTable& table, const RowClasses& classes,
-                               std::span<const std::int32_t> tests, Watch& watch) {
+[[nodiscard]] Digest digest_of(const PackedTable& table, std::span<const OrderedColumn> ordered,
+                               const RowClasses& classes, std::span<const std::int32_t> tests,
+                               Watch& watch) {
   Blake2b hash;
   for (const std::size_t number :
        {table.n_rows, table.n_columns, static_cast<std::size_t>(classes.n_classes),
@@ -71,6 +72,10 @@ void give_back(Vector& memory) {
     }
   };
   add(std::as_bytes(std::span(table.words)));
+  for (const OrderedColumn& column : ordered) {
+    hash.add(column.n_ranks);
+    add(std::as_bytes(column.ranks));
+  }
   add(classes.labels.bytes());
   add(std::as_bytes(classes.weights));
   add(std::as_bytes(tests));
@@ -82,16 +87,25 @@ void give_back(Vector& memory) {
 Dataset::Dataset(PackedTable table, const Labels& labels, std::span<const std::int64_t> weights,
                  int n_classes, Folding folding, std::size_t memory_limit, Watch& watch,
                  std::span<const std::uint32_t> test_weights)
+    : Dataset(std::move(table), {}, labels, weights, n_classes, folding, memory_limit, watch,
+              test_weights) {}
+
+Dataset::Dataset(PackedTable table, std::span<const OrderedColumn> ordered, const Labels& labels,
+                 std::span<const std::int64_t> weights, int n_classes, Folding folding,
+                 std::size_t memory_limit, Watch& watch,
+                 std::span<const std::uint32_t> test_weights)
     : n_classes_(n_classes),
       n_rows_(table.n_rows),
-      n_features_(table.n_columns),
-      rows_folded_(folding.rows) {
+      n_binary_(table.n_columns),
+      rows_folded_(folding.rows),
+      ordered_(ordered, table.n_rows) {
+  n_features_ = n_binary_ + ordered_.n_thresholds();
   if (n_classes < 1) throw std::invalid_argument("n_classes must be at least 1");
   if (table.n_rows == 0) throw std::invalid_argument("the table has no rows");
   if (table.words.size() != table.n_columns * table.words_per_column())
     throw std::invalid_argument("the packed table is not of the size that it says");
-  complete_ = build(table, {labels, weights, n_classes, folding.rows}, test_weights, folding,
-                    memory_limit, watch);
+  complete_ = build(table, ordered, {labels, weights, n_classes, folding.rows}, test_weights,
+                    folding, memory_limit, watch);
   if (complete_) return;
   give_back(by_row_);
   give_back(by_column_);
@@ -108,21 +122,33 @@ void Dataset::require(std::size_t bytes, std::size_t memory_limit) {
                           " are left for that. Raise memory_limit, or pass fewer rows or columns.");
 }
 
-bool Dataset::build(PackedTable& table, const RowClasses& classes,
-                    std::span<const std::uint32_t> test_weights, Folding folding,
-                    std::size_t memory_limit, Watch& watch) {
-  // Twice the weights: as they are given, and of the columns that are kept.
-  std::vector<std::int32_t> tests = reduced(test_weights, table.n_columns);
+bool Dataset::build(PackedTable& table, std::span<const OrderedColumn> ordered,
+                    const RowClasses& classes, std::span<const std::uint32_t> test_weights,
+                    Folding folding, std::size_t memory_limit, Watch& watch) {
+  // Twice the weights: as they are given, and of the tests that are kept.
+  std::vector<std::int32_t> tests = reduced(test_weights, n_features_);
   const std::size_t columns_bytes = table.n_columns * (sizeof(int) + sizeof(std::uint32_t)) +
                                     2 * tests.size() * sizeof(tests[0]) +
+                                    (tests.empty() ? 0 : ordered_.bytes_of_weights()) +
                                     static_cast<std::size_t>(n_classes_) * sizeof(std::int64_t);
   require(table.bytes() + columns_bytes + words_for(table.n_rows) * sizeof(Word) +
               (folding.columns ? n_buckets(table.n_columns) * sizeof(std::uint32_t) : 0),
           memory_limit);
   std::vector<Word> live = read_classes(classes, table.n_rows);
-  const Digest digest = digest_of(table, classes, tests, watch);
+  const Digest digest = digest_of(table, ordered, classes, tests, watch);
   const KeyedHash hash(digest);
   if (!choose_columns(table, live, tests, folding.columns, hash, watch)) return false;
+  for (std::size_t c = 0; c < ordered.size() && !any_threshold_; ++c) {
+    std::uint32_t least = UINT32_MAX, most = 0;
+    for (std::size_t w = 0; w < live.size(); ++w)
+      for_each_slot(live[w], w * word_bits, [&](std::size_t r) {
+        least = std::min(least, ordered[c].ranks[r]);
+        most = std::max(most, ordered[c].ranks[r]);
+      });
+    any_threshold_ = least < most;
+  }
+  if (watch.stopped()) return false;
+  if (!tests.empty()) ordered_.weigh(std::span(tests).subspan(n_binary_));
   give_back(live);
   give_back(tests);
 
@@ -144,10 +170,31 @@ bool Dataset::build(PackedTable& table, const RowClasses& classes,
   if (!fill_rows(table, classes, watch)) return false;
   give_back(table.words);
 
-  Placement placed = place_rows(
-      {by_row_.data(), n_rows, row_bytes_}, classes, hash, watch, [&](std::size_t bytes) {
-        require(columns_bytes + rows_bytes + placement + bytes, memory_limit);
-      });
+  // With the ranks beside them, for as long as equal rows are sought.
+  PageVector<std::uint8_t> wide;
+  const std::size_t wide_bytes = row_bytes_ + ordered.size() * sizeof(std::uint32_t);
+  const std::size_t ranks_bytes = ordered.empty() ? 0 : n_rows * wide_bytes + slack;
+  if (!ordered.empty()) {
+    require(columns_bytes + rows_bytes + ranks_bytes + placement, memory_limit);
+    wide.resize(ranks_bytes);
+    std::size_t i = 0;
+    for (std::size_t r = 0; r < n_rows_; ++r) {
+      if (watch.poll(static_cast<std::int64_t>(4 * ordered.size() + 8))) return false;
+      for (std::size_t copy = classes.copies(r); copy > 0; --copy, ++i) {
+        std::uint8_t* const to = &wide[i * wide_bytes];
+        std::memcpy(to, row(i), row_bytes_);
+        for (std::size_t c = 0; c < ordered.size(); ++c)
+          std::memcpy(to + row_bytes_ + c * sizeof(std::uint32_t), &ordered[c].ranks[r],
+                      sizeof(std::uint32_t));
+      }
+    }
+  }
+  const Rows rows = ordered.empty() ? Rows{by_row_.data(), n_rows, row_bytes_}
+                                    : Rows{wide.data(), n_rows, wide_bytes};
+  Placement placed = place_rows(rows, classes, hash, watch, [&](std::size_t bytes) {
+    require(columns_bytes + rows_bytes + ranks_bytes + placement + bytes, memory_limit);
+  });
+  give_back(wide);
   n_probes_ += placed.n_probes;
   if (!placed.complete) return false;
   segments_ = std::move(placed.segments);
@@ -160,11 +207,29 @@ bool Dataset::build(PackedTable& table, const RowClasses& classes,
   const bool in_place = slots * row_bytes_ + slack <= by_row_.capacity();
   require(columns_bytes + pattern_bytes_ + slots * row_bytes_ +
               std::max((in_place ? 0 : rows_bytes) + 4 * std::max(n_rows, slots),
-                       n_columns() * n_words_ * sizeof(Word) + keys),
+                       n_columns() * n_words_ * sizeof(Word) + keys) +
+              ordered.size() * slots * sizeof(std::uint32_t),
           memory_limit);
+  if (!place_ranks(ordered, classes, placed.slot, watch)) return false;
   if (!move_rows(placed.slot, watch)) return false;
   give_back(placed.slot);
+  if (!ordered.empty() && !ordered_.least_varying(all_rows(), least_varying_, watch)) return false;
   return fill_columns(watch) && keys_.draw(digest, n_words_, watch);
+}
+
+bool Dataset::place_ranks(std::span<const OrderedColumn> ordered, const RowClasses& classes,
+                          std::span<const std::uint32_t> slot, Watch& watch) {
+  if (ordered.empty()) return true;
+  ordered_.place(n_words_ * word_bits);
+  for (std::size_t c = 0; c < ordered.size(); ++c) {
+    std::size_t i = 0;
+    for (std::size_t r = 0; r < n_rows_; ++r) {
+      if (watch.poll(4)) return false;
+      for (std::size_t copy = classes.copies(r); copy > 0; --copy, ++i)
+        if (slot[i] != no_slot) ordered_.set(c, slot[i], ordered[c].ranks[r]);
+    }
+  }
+  return true;
 }
 
 std::vector<Word> Dataset::read_classes(const RowClasses& classes, std::size_t n_rows) {
@@ -207,7 +272,7 @@ bool Dataset::choose_columns(const PackedTable& table, const std::vector<Word>& 
   std::vector<std::uint32_t> seen(fold ? n_buckets(table.n_columns) : 0, no_slot);
   multiplicity_.reserve(table.n_columns);
   original_.reserve(table.n_columns);
-  test_weights_.reserve(tests.size());
+  if (!tests.empty()) test_weights_.reserve(table.n_columns);
   for (std::size_t column = 0; column < table.n_columns; ++column) {
     // Whether any column varies is asked for in any case.
     if (watch.poll(static_cast<std::int64_t>(4 * live.size() + 10)) && n_columns() > 0)
@@ -360,6 +425,12 @@ bool Dataset::fill_columns(Watch& watch) {
   return true;
 }
 
+std::size_t Dataset::test_of(std::uint32_t caller) const {
+  if (caller >= n_binary_) return n_columns() + (caller - n_binary_);
+  const auto at = std::ranges::find(original_, caller);
+  return at == original_.end() ? n_tests() : static_cast<std::size_t>(at - original_.begin());
+}
+
 RowSet Dataset::all_rows() const {
   RowSet rows(n_words_);
   for (const Segment& segment : segments_)
@@ -405,12 +476,13 @@ std::int64_t Dataset::varying_weight(const RowSet& rows) const {
     }
     if (ones != 0 && zeros != 0) varying += multiplicity_[c];
   }
-  return varying;
+  return varying + ordered_.varying(rows);
 }
 
 std::size_t Dataset::bytes() const {
-  return pattern_bytes_ + keys_.bytes() + class_totals_.capacity() * sizeof(std::int64_t) +
-         by_column_.capacity() * sizeof(Word) + by_row_.capacity() +
+  return pattern_bytes_ + keys_.bytes() + ordered_.bytes() +
+         class_totals_.capacity() * sizeof(std::int64_t) + by_column_.capacity() * sizeof(Word) +
+         by_row_.capacity() + least_varying_.capacity() * sizeof(std::int64_t) +
          multiplicity_.capacity() * sizeof(int) + original_.capacity() * sizeof(std::uint32_t) +
          test_weights_.capacity() * sizeof(test_weights_[0]);
 }

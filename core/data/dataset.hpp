@@ -23,6 +23,7 @@
 
 #include "control/control.hpp"
 #include "data/keyed_hash.hpp"
+#include "data/ordered_columns.hpp"
 #include "data/packed_table.hpp"
 #include "data/placement.hpp"
 #include "data/row_keys.hpp"
@@ -38,14 +39,19 @@ struct Folding {
 class Dataset {
  public:
   // Takes the table, and gives its memory back as soon as it has been read. weights may be empty
-  // (every row counts once), and so may test_weights (all are 1). Throws
-  // std::invalid_argument on the caller's mistakes: labels or weights out of range, no row of
-  // positive weight, too much weight; and std::length_error, before it is taken, if more than
-  // `memory_limit` bytes would be needed. Where the watch says stop the dataset is not complete():
-  // then it has class_totals(), and n_columns() only tells whether any column varies.
+  // (every row counts once), and so may test_weights (all are 1; else one a test, in the order of
+  // original()). Throws std::invalid_argument on the caller's mistakes: labels or weights out of
+  // range, no row of positive weight, too much weight; and std::length_error, before it is taken,
+  // if more than `memory_limit` bytes would be needed. Where the watch says stop the dataset is not
+  // complete(): then it has class_totals() and any_varies().
   Dataset(PackedTable table, const Labels& labels, std::span<const std::int64_t> weights,
           int n_classes, Folding folding = {}, std::size_t memory_limit = SIZE_MAX,
           Watch& watch = no_watch(), std::span<const std::uint32_t> test_weights = {});
+  // The same with ordered columns beside the table.
+  Dataset(PackedTable table, std::span<const OrderedColumn> ordered, const Labels& labels,
+          std::span<const std::int64_t> weights, int n_classes, Folding folding = {},
+          std::size_t memory_limit = SIZE_MAX, Watch& watch = no_watch(),
+          std::span<const std::uint32_t> test_weights = {});
 
   [[nodiscard]] bool complete() const { return complete_; }
   [[nodiscard]] int n_classes() const { return n_classes_; }
@@ -56,6 +62,7 @@ class Dataset {
   [[nodiscard]] std::size_t n_words() const { return n_words_; }
   [[nodiscard]] std::int64_t total_weight() const { return total_weight_; }
   [[nodiscard]] const std::vector<std::int64_t>& class_totals() const { return class_totals_; }
+  [[nodiscard]] bool any_varies() const { return n_columns() > 0 || any_threshold_; }
   [[nodiscard]] bool rows_folded() const { return rows_folded_; }
 
   [[nodiscard]] const std::vector<Segment>& segments() const { return segments_; }
@@ -73,13 +80,30 @@ class Dataset {
   [[nodiscard]] std::size_t halves_per_row() const { return (row_bytes_ + 3) / 4; }
   // The sum of the weights of the caller's columns that a folded column stands for.
   [[nodiscard]] int multiplicity(std::size_t c) const { return multiplicity_[c]; }
-  // The heaviest of them, the first of equals.
-  [[nodiscard]] std::uint32_t original(std::size_t c) const { return original_[c]; }
+  // Tests are numbered: the columns, then the thresholds of the ordered ones.
+  [[nodiscard]] std::size_t n_tests() const { return n_columns() + ordered_.n_thresholds(); }
+  [[nodiscard]] const OrderedColumns& ordered() const { return ordered_; }
+  // The caller's number of a test, in the same order; of columns that are equal it is that of the
+  // heaviest, the first of equals.
+  [[nodiscard]] std::uint32_t original(std::size_t test) const {
+    return test < n_columns() ? original_[test]
+                              : static_cast<std::uint32_t>(n_binary_ + (test - n_columns()));
+  }
+  // The test that has this number; n_tests() where it was folded into another.
+  [[nodiscard]] std::size_t test_of(std::uint32_t caller) const;
+  // Of a column; those of thresholds are in ordered().
   [[nodiscard]] std::int32_t test_weight(std::size_t c) const {
     return test_weights_.empty() ? 1 : test_weights_[c];
   }
   // Whether any weight is not 1.
-  [[nodiscard]] bool weighted() const { return !test_weights_.empty(); }
+  [[nodiscard]] bool weighted() const { return !test_weights_.empty() || ordered_.weighted(); }
+  // `out` becomes the rows of `from` on one side of a test.
+  void part(const RowSet& from, std::size_t test, int side, RowSet& out) const {
+    if (test < n_columns())
+      out.assign_side(from, column(test), side);
+    else
+      ordered_.part(from, static_cast<std::uint32_t>(test - n_columns()), side, out);
+  }
 
   [[nodiscard]] RowSet all_rows() const;
   [[nodiscard]] RowKey key(const RowSet& rows) const { return keys_(rows); }
@@ -93,6 +117,10 @@ class Dataset {
   // Whether any column parts these rows; `distinct` is what count() said of them.
   [[nodiscard]] bool varies(const RowSet& rows, std::int64_t distinct) const {
     return rows_folded_ ? distinct > 1 : varying_weight(rows) > 0;
+  }
+  // The least |V| of any set of so many rows, as far as ordered columns tell.
+  [[nodiscard]] std::int64_t least_varying(std::size_t rows) const {
+    return least_varying_.empty() ? 0 : least_varying_[std::min(rows, least_varying_.size() - 1)];
   }
   [[nodiscard]] std::size_t bytes() const;
   // The most that was held while it was made, the table included.
@@ -113,19 +141,23 @@ class Dataset {
   bool fill_rows(const PackedTable& table, const RowClasses& classes, Watch& watch);
   bool move_rows(PageVector<std::uint32_t>& slot, Watch& watch);
   bool fill_columns(Watch& watch);
-  [[nodiscard]] bool build(PackedTable& table, const RowClasses& classes,
-                           std::span<const std::uint32_t> test_weights, Folding folding,
-                           std::size_t memory_limit, Watch& watch);
+  [[nodiscard]] bool build(PackedTable& table, std::span<const OrderedColumn> ordered,
+                           const RowClasses& classes, std::span<const std::uint32_t> test_weights,
+                           Folding folding, std::size_t memory_limit, Watch& watch);
+  [[nodiscard]] bool place_ranks(std::span<const OrderedColumn> ordered, const RowClasses& classes,
+                                 std::span<const std::uint32_t> slot, Watch& watch);
 
   int n_classes_ = 0;
   std::size_t n_rows_ = 0;
   std::size_t n_features_ = 0;
+  std::size_t n_binary_ = 0;  // of these, the columns of 0 and 1
   std::size_t n_distinct_rows_ = 0;
   std::size_t n_words_ = 0;
   std::size_t row_bytes_ = 1;
   std::int64_t total_weight_ = 0;
   bool rows_folded_ = true;
   bool complete_ = true;
+  bool any_threshold_ = false;  // varies
   std::vector<std::int64_t> class_totals_;
   std::vector<Segment> segments_;
   std::size_t pattern_bytes_ = 0;
@@ -134,6 +166,8 @@ class Dataset {
   PageVector<Word> by_column_;
   PageVector<std::uint8_t> by_row_;  // and a few bytes, so that halves may be read to the end
   RowKeys keys_;
+  OrderedColumns ordered_;
+  std::vector<std::int64_t> least_varying_;  // by rows; empty where no column is ordered
   std::vector<int> multiplicity_;
   std::vector<std::uint32_t> original_;
   std::vector<std::int32_t> test_weights_;  // of these; empty: all are 1

@@ -89,6 +89,30 @@ class RowSet {
     words_.resize(n_words_);
     for (std::size_t w = 0; w < n_words_; ++w) words_[w] = from.words_[w] & (column[w] ^ flip);
   }
+  // The same for words that take some time to make: keep(place, word) is what is left of a word.
+  template <class Keep>
+  void assign_words(const RowSet& from, Keep&& keep) {
+    n_words_ = from.n_words_;
+    words_.clear();
+    places_.clear();
+    std::size_t n = 0;
+    for (std::size_t i = 0; i < from.words_.size(); ++i) {
+      const std::size_t w = from.place(i);
+      const Word word = from.words_[i] == 0 ? 0 : keep(w, from.words_[i]);
+      n += word != 0 ? 1 : 0;
+      if (from.sparse() && word == 0) continue;
+      words_.push_back(word);
+      if (from.sparse()) places_.push_back(static_cast<std::uint32_t>(w));
+    }
+    if (sparse() || n_words_ < least_words || n > n_words_ / empty_share) return;
+    for (std::size_t w = 0, to = 0; w < n_words_; ++w) {
+      if (words_[w] == 0) continue;
+      words_[to++] = words_[w];
+      places_.push_back(static_cast<std::uint32_t>(w));
+    }
+    words_.resize(n);
+    words_.shrink_to_fit();
+  }
 
  private:
   // Below that many words there is nothing to gain.

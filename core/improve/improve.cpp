@@ -38,15 +38,14 @@ void Improver::offer(const Tree& tree, Cost cost) {
   outdated_ = true;  // the look-ahead under way goes on, for what it tells of its rows
   const TreeScores scores = score(tree, data_, posterior_);
   assert(scores.subtree[0] == cost);
-  std::vector<std::uint32_t> column_of(data_.n_features(), no_column);
-  for (std::uint32_t c = 0; c < data_.n_columns(); ++c) column_of[data_.original(c)] = c;
   Subtree offered;
   offered.parts.reserve(tree.feature.size());
   for (std::size_t node = 0; node < tree.feature.size(); ++node) {
     const std::int32_t feature = tree.feature[node];
     offered.parts.push_back(
-        {scores.subtree[node],
-         feature < 0 ? no_column : column_of[static_cast<std::size_t>(feature)]});
+        {scores.subtree[node], feature < 0 ? no_column
+                                           : static_cast<std::uint32_t>(data_.test_of(
+                                                 static_cast<std::uint32_t>(feature)))});
   }
   hold(std::move(offered));
 }
@@ -122,7 +121,7 @@ void Improver::start() {
   for (std::size_t at = 0; at != spot_; ++depth) {
     const std::size_t right = spots_[at + 1].end;
     const int side = spot_ >= right ? 1 : 0;
-    part.assign_side(rows, data_.column(best_.parts[at].column), side);
+    data_.part(rows, best_.parts[at].column, side, part);
     std::swap(rows, part);
     at = side == 1 ? right : at + 1;
   }

@@ -37,17 +37,28 @@ Cost Incumbent::grow_node(const RowSet& rows, std::size_t depth, int hope, Watch
   const auto work = static_cast<std::int64_t>(data_.n_columns()) * (distinct / 32 + 16);
   if (!may_split) return leaf;
   watch.count(work);
-  if (!view_.load(rows, watch)) return leaf;
-  const Cost base = posterior_.split(depth) + posterior_.log_weight(view_.varying());
-  Cost leaves;
-  const std::uint32_t column = choose(depth, base, leaf, watch, leaves);
+  Cost base, leaves;  // of all splits of the node; of the best one, with its test
+  std::uint32_t column = no_column;
+  if (data_.ordered().n_columns() > 0) {
+    PartBounds found;
+    if (!expander_.look(rows, depth, watch, found)) return leaf;
+    base = posterior_.split(depth) + posterior_.log_weight(found.varying);
+    if (found.best != no_test) {
+      leaves = posterior_.test_costs()[found.best] + found.leaves[0] + found.leaves[1];
+      if (found.lower < leaf) column = found.best;
+    }
+  } else {
+    if (!view_.load(rows, watch)) return leaf;
+    base = posterior_.split(depth) + posterior_.log_weight(view_.varying());
+    column = choose(depth, base, leaf, watch, leaves);
+  }
   hope = base + leaves < leaf ? patience : hope - 1;
   if (column == no_column || hope < 0) return leaf;
 
   Cost cost = base + posterior_.test_costs()[column];
   RowSet part;
   for (int side = 0; side < 2; ++side) {
-    part.assign_side(rows, data_.column(column), side);
+    data_.part(rows, column, side, part);
     const auto child = static_cast<std::int32_t>(tree.feature.size());
     cost += grow_node(part, depth + 1, hope, watch, tree);
     (side == 0 ? tree.left : tree.right)[static_cast<std::size_t>(at)] = child;

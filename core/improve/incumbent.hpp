@@ -11,21 +11,22 @@
 
 #include "model/bounds.hpp"
 #include "model/tree.hpp"
-#include "scan/node_view.hpp"
+#include "scan/expand.hpp"
 
 namespace maptree {
 
 class Incumbent {
  public:
-  // `view` is scratch memory, shared with whoever expands nodes at other times. The tree has
-  // `most_nodes` at most.
+  // The expander's memory is used, which others use at other times. The tree has `most_nodes` at
+  // most.
   Incumbent(const Dataset& data, const Posterior& posterior, const Bounds& bounds,
-            const Options& options, NodeView& view, std::size_t most_nodes = SIZE_MAX)
+            const Options& options, Expander& expander, std::size_t most_nodes = SIZE_MAX)
       : data_(data),
         posterior_(posterior),
         bounds_(bounds),
         options_(options),
-        view_(view),
+        expander_(expander),
+        view_(expander.view()),
         most_nodes_(most_nodes) {}
 
   // The greedy tree and its cost. Where the watch says stop, what is not grown yet stays a leaf.
@@ -46,6 +47,7 @@ class Incumbent {
   const Posterior& posterior_;
   const Bounds& bounds_;
   const Options& options_;
+  Expander& expander_;
   NodeView& view_;
   const std::size_t most_nodes_;
   SetCounts counts_;

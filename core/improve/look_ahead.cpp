@@ -23,11 +23,11 @@ LookAhead::LookAhead(const Dataset& data, const Posterior& posterior, Expander& 
       test_costs_(posterior.test_costs()),
       expander_(expander),
       max_bytes_(max_bytes),
-      step_bytes_(sizeof(Entry) + 2 * sizeof(Frame) + data.n_columns() * sizeof(Candidate) +
+      step_bytes_(sizeof(Entry) + 2 * sizeof(Frame) + usual_splits(data) * sizeof(Candidate) +
                   data.n_words() * sizeof(Word) + 4096),
       table_(table_share(max_bytes), test_costs_),
       counts_(static_cast<std::size_t>(data.n_classes())) {
-  if (max_bytes > 0) expansion_.splits.reserve(data.n_columns());
+  if (max_bytes > 0) expansion_.splits.reserve(usual_splits(data));
 }
 
 void LookAhead::start(const RowSet& rows, std::size_t depth, int effort, const Subtree& known) {
@@ -139,7 +139,7 @@ void LookAhead::descend(int side) {
   Frame& child = push();
   Frame& frame = frames_[n_frames_ - 2];
   const std::uint32_t column = table_[frame.entry].candidates[frame.rank].column;
-  child.rows.assign_side(frame.rows, data_.column(column), side);
+  data_.part(frame.rows, column, side, child.rows);
   if (!frame.second) {  // one key gives the other: the children part the rows
     frame.child_key[side] = data_.key(child.rows);
     frame.child_key[1 - side] = key_of_rest(frame.key, frame.child_key[side]);

@@ -33,7 +33,7 @@ Subtree best_tree(const Expansion& found) {
 void Entry::prune(TestCosts test_costs) {
   std::erase_if(candidates,
                 [&](const Candidate& c) { return bound(c, test_costs) >= best.cost(); });
-  lower = best.cost();
+  lower = std::min(best.cost(), base + rest);
   for (const Candidate& c : candidates) lower = std::min(lower, bound(c, test_costs));
 }
 
@@ -71,12 +71,19 @@ EntryId LookTable::add(const RowKey& rows, const RowSums& sums, std::size_t dept
   entry.depth = static_cast<std::uint32_t>(depth);
   entry.base = found.base;
   entry.best = best_tree(found);
+  entry.rest = Cost::infinity();
   std::size_t n_open = 0;
   const auto open = [&](const SplitBounds& split) {
-    return found.base + test_costs_[split.column] + split.lower[0] + split.lower[1] <
-           entry.best.cost();
+    return !split.is_span() &&
+           found.base + test_costs_[split.column] + split.lower[0] + split.lower[1] <
+               entry.best.cost();
   };
-  for (const SplitBounds& split : found.splits) n_open += open(split) ? 1 : 0;
+  for (const SplitBounds& split : found.splits) {
+    n_open += open(split) ? 1 : 0;
+    if (split.is_span())
+      entry.rest = std::min(entry.rest, test_costs_.least(split.column, split.last()) +
+                                            split.lower[0] + split.lower[1]);
+  }
   entry.candidates.reserve(n_open);
   for (const SplitBounds& split : found.splits)
     if (open(split))

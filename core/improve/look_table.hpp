@@ -36,6 +36,7 @@ struct Entry {
   int effort = -1;               // spent on it so far (look_ahead.hpp)
   bool entered = false;
   Cost base;  // split(d) + log W
+  Cost rest;  // the least bound of a split that is no candidate, without the base
   Cost lower;
   Subtree best;
   std::vector<Candidate> candidates;

@@ -29,12 +29,12 @@ namespace maptree {
 
 inline constexpr std::size_t transfer_cap = 8;  // levels between which bounds are transferred
 inline constexpr std::int32_t floor_cap = 64;   // floor(d, D) is the same for all D >= floor_cap
+inline constexpr std::size_t level_cap = 4096;  // all deeper levels have bounds in common
 
 struct LevelBounds {
-  Cost stop_lower;                                // what a lone leaf with D > 1 pays at least, and
-  Cost stop_upper;                                // at most
   std::array<std::int64_t, floor_cap + 1> floor;  // by min(D, floor_cap); infinite for D <= 1
   std::array<Cost, transfer_cap + 1> transfer;    // by levels (Bounds::transferred)
+  Cost shrink;                                    // Bounds::shrink_slack
 };
 
 // What is counted of a set of rows (see above).
@@ -63,6 +63,11 @@ class Bounds {
   [[nodiscard]] const LevelBounds& level(std::size_t depth) const {
     return levels_[depth < levels_.size() ? depth : levels_.size() - 1];
   }
+  // What a lone leaf with D > 1 pays at least and at most.
+  [[nodiscard]] Cost stop_lower(std::size_t depth) const {
+    return distinct_ ? posterior_.stop(depth) : Cost(0);
+  }
+  [[nodiscard]] Cost stop_upper(std::size_t depth) const { return posterior_.stop(depth); }
   // Whether a node at this depth may be split.
   [[nodiscard]] bool may_split(std::size_t depth) const {
     return max_depth_ < 0 || depth < static_cast<std::size_t>(max_depth_);
@@ -84,11 +89,17 @@ class Bounds {
   [[nodiscard]] Cost least_test_cost(std::int64_t weight) const {
     return posterior_.log_weight(weight);
   }
+  // B6: the least that a split of so many distinct rows pays for its test, as far as ordered
+  // columns tell; one of the terms of `floor` for up to floor_cap rows.
+  [[nodiscard]] Cost spanned_cost(std::size_t rows) const;
   // T: a lower bound on the trees that split some rows at `depth`, from one on all trees on the
   // same rows at the depth `from`, nearer the root.
   [[nodiscard]] Cost transferred(Cost lower, std::size_t from, std::size_t depth) const {
     return depth - from > transfer_cap ? Cost(0) : lower + level(depth).transfer[depth - from];
   }
+  // M: the optimum of a set of rows at this depth is at most so much above that of any larger set,
+  // where min_samples_leaf is 1.
+  [[nodiscard]] Cost shrink_slack(std::size_t depth) const { return level(depth).shrink; }
   // A lower bound on every tree.
   [[nodiscard]] Cost root_lower() const { return root_lower_; }
   // Sum of group floors per row of each segment; zero for segments of one class.
@@ -97,7 +108,7 @@ class Bounds {
     return levels_.size() * sizeof(LevelBounds) + group_floor_.size() * sizeof(Cost);
   }
   [[nodiscard]] static std::size_t bytes_for(const Dataset& data) {
-    return Posterior::depths_for(data) * sizeof(LevelBounds) +
+    return std::min(Posterior::depths_for(data), level_cap + 1) * sizeof(LevelBounds) +
            data.segments().size() * sizeof(Cost);
   }
 
@@ -105,6 +116,9 @@ class Bounds {
   const Posterior& posterior_;
   std::int32_t min_leaf_;
   std::int64_t max_depth_;
+  bool distinct_;  // rows are told apart
+  const Dataset& data_;
+  const std::int64_t heaviest_;  // of the weights of tests
   // By min(D, floor_cap): what of `floor` is paid for a test; infinite where no more may be
   // charged.
   std::array<std::int64_t, floor_cap + 1> counted_;

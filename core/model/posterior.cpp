@@ -28,6 +28,11 @@ double log_rising(double from, std::int64_t n) {
   return sum + (b - 0.5) * ratio + (b - a) * (std::log(a) - 1) + rest(b) - rest(a);
 }
 
+// Logs of sums of weights that are in the table: |V| where there are not millions of thresholds.
+[[nodiscard]] std::size_t n_logs(const Dataset& data) {
+  return std::min<std::size_t>(data.n_features(), 1 << 16) + 1;
+}
+
 }  // namespace
 
 void Posterior::check(const Prior& prior, const Dataset& data) {
@@ -42,7 +47,7 @@ void Posterior::check(const Prior& prior, const Dataset& data) {
       throw std::invalid_argument("rho must lie between 1e-9 and 1e9");
 }
 
-Posterior::Posterior(const Prior& prior, const Dataset& data, Watch& watch) {
+Posterior::Posterior(const Prior& prior, const Dataset& data, Watch& watch) : data_(data) {
   check(prior, data);
   const std::size_t depths = depths_for(data);
   for (std::size_t d = 0; d < depths; ++d) {
@@ -51,13 +56,15 @@ Posterior::Posterior(const Prior& prior, const Dataset& data, Watch& watch) {
     stop_.push_back(Cost::nearest(-std::log1p(-std::exp(log_p))));
   }
 
-  log_weight_.resize(data.n_features() + 1, 0);
+  log_weight_.resize(n_logs(data), 0);
   for (std::size_t v = 1; v < log_weight_.size(); ++v)
     log_weight_[v] =
         std::max(log_weight_[v - 1], Cost::nearest(std::log(static_cast<double>(v))).units());
   if (data.weighted())
     for (std::size_t c = 0; c < data.n_columns(); ++c)
       test_costs_.push_back(Cost(0) - log_weight(data.test_weight(c)));
+  for (const std::int32_t weight : data.ordered().weights())
+    code_costs_.push_back(Cost(0) - log_weight(weight));
 
   const std::vector<std::int64_t>& class_total = data.class_totals();
   complete_ = fill_counts(prior, class_total, watch);
@@ -154,20 +161,21 @@ std::size_t Posterior::bytes_for(const Dataset& data) {
   const std::size_t depths = depths_for(data);
   const std::size_t limit = std::min(two_class_limit, weight + 1);
   const std::size_t two_class = n_classes == 2 ? 2 * limit * (limit + 1) : 0;
-  return sizeof(std::int64_t) * (3 * weight + 1 + 3 * n_classes + 2 * depths + two_class +
-                                 data.n_features() + 1 + (data.weighted() ? data.n_columns() : 0));
+  return sizeof(std::int64_t) *
+         (3 * weight + 1 + 3 * n_classes + 2 * depths + two_class + n_logs(data) +
+          (data.weighted() ? data.n_columns() : 0) + data.ordered().weights().size());
 }
 
 std::size_t Posterior::bytes() const {
   const std::size_t entries = rising_.size() + log_weight_.size() + split_.size() + stop_.size() +
                               start_.size() + pure_.size() + mixed_.size() +
-                              two_class_.entries.size() + test_costs_.size();
+                              two_class_.entries.size() + test_costs_.size() + code_costs_.size();
   return entries * sizeof(std::int64_t);
 }
 
 Cost lone_leaf_cost(const Prior& prior, const Dataset& data) {
   const std::vector<std::int64_t>& counts = data.class_totals();
-  double nats = data.n_columns() > 0 ? -std::log1p(-prior.alpha) : 0;
+  double nats = data.any_varies() ? -std::log1p(-prior.alpha) : 0;
   double sum = 0;
   for (std::size_t k = 0; k < counts.size(); ++k) {
     nats -= log_rising(prior.rho[k], counts[k]);

@@ -45,16 +45,35 @@ struct Prior {
 class TestCosts {
  public:
   TestCosts() = default;  // all weights are 1
-  explicit TestCosts(const std::vector<Cost>& of_columns)
-      : of_columns_(of_columns.empty() ? nullptr : of_columns.data()) {}
+  // Of columns, and of thresholds by the code of their weight (ordered_columns.hpp).
+  explicit TestCosts(std::span<const Cost> of_columns, const OrderedColumns* ordered = nullptr,
+                     std::span<const Cost> of_codes = {})
+      : weighted_(!of_columns.empty() || !of_codes.empty()),
+        n_columns_(of_columns.size()),
+        of_columns_(of_columns.data()),
+        of_codes_(of_codes.data()),
+        ordered_(ordered) {}
 
-  // By column of the dataset.
-  [[nodiscard]] Cost operator[](std::size_t column) const {
-    return of_columns_ == nullptr ? Cost(0) : of_columns_[column];
+  // By test of the dataset.
+  [[nodiscard]] Cost operator[](std::size_t test) const {
+    if (!weighted_) return Cost(0);
+    if (test < n_columns_) return of_columns_[test];
+    return of_codes_[ordered_->code(static_cast<std::uint32_t>(test - n_columns_))];
   }
+  // The least of several tests, from the first to the last: one, or thresholds of one column.
+  [[nodiscard]] Cost least(std::size_t first, std::size_t last) const {
+    if (!weighted_ || first == last) return (*this)[first];
+    const auto at = static_cast<std::uint32_t>(first - n_columns_);
+    return of_codes_[ordered_->least_code(at, at + static_cast<std::uint32_t>(last - first) + 1)];
+  }
+  [[nodiscard]] const Cost* of_codes() const { return of_codes_; }
 
  private:
+  bool weighted_ = false;
+  std::size_t n_columns_ = 0;
   const Cost* of_columns_ = nullptr;
+  const Cost* of_codes_ = nullptr;
+  const OrderedColumns* ordered_ = nullptr;
 };
 
 class Posterior {
@@ -65,7 +84,7 @@ class Posterior {
   static void check(const Prior& prior, const Dataset& data);
   [[nodiscard]] bool complete() const { return complete_; }
   [[nodiscard]] static std::size_t depths_for(const Dataset& data) {
-    return std::min(data.n_columns(), data.n_distinct_rows()) + 3;
+    return std::min(data.n_tests(), data.n_distinct_rows()) + 3;
   }
   // What the tables will take, known before they are made.
   [[nodiscard]] static std::size_t bytes_for(const Dataset& data);
@@ -80,7 +99,9 @@ class Posterior {
     return at < log_weight_.size() ? Cost(log_weight_[at])
                                    : Cost::nearest(std::log(static_cast<double>(sum)));
   }
-  [[nodiscard]] TestCosts test_costs() const { return TestCosts(test_costs_); }
+  [[nodiscard]] TestCosts test_costs() const {
+    return TestCosts(test_costs_, &data_.ordered(), code_costs_);
+  }
   [[nodiscard]] Cost leaf(std::span<const std::int64_t> counts) const;
   [[nodiscard]] Cost pure(int k, std::int64_t count) const { return Cost(pure_table(k)[count]); }
   // A lower bound on what a group of identical rows adds to any leaf: its maximum likelihood
@@ -115,11 +136,13 @@ class Posterior {
     return d < split_.size() ? d : max_depth();
   }
 
+  const Dataset& data_;
   bool complete_ = true;
   std::vector<Cost> split_;
   std::vector<Cost> stop_;
   std::vector<std::int64_t> log_weight_;
   std::vector<Cost> test_costs_;           // by column of the dataset; empty: all weights are 1
+  std::vector<Cost> code_costs_;           // by code of a weight of thresholds
   using Table = PageVector<std::int64_t>;  // by count
   Table rising_;
   std::vector<std::size_t> start_;  // of a class in the next two, which hold one after the other

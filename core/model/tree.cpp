@@ -54,13 +54,13 @@ class Scorer {
         posterior_.leaf(counts_) + (varying > 0 ? posterior_.stop(depth) : Cost(0));
     if (tree_.feature[node] < 0) return scores_.subtree[node] = scores_.as_leaf[node];
 
-    const std::size_t tested = column_of(tree_.feature[node]);
+    const std::size_t test = data_.test_of(static_cast<std::uint32_t>(tree_.feature[node]));
+    if (test >= data_.n_tests()) throw std::logic_error("a tree tests a column that is not there");
     Cost cost =
-        posterior_.split(depth) + posterior_.log_weight(varying) + posterior_.test_costs()[tested];
-    const Word* column = data_.column(tested);
+        posterior_.split(depth) + posterior_.log_weight(varying) + posterior_.test_costs()[test];
     RowSet part;
     for (int side = 0; side < 2; ++side) {
-      part.assign_side(rows, column, side);
+      data_.part(rows, test, side, part);
       const std::int32_t child = side == 0 ? tree_.left[node] : tree_.right[node];
       cost += visit(static_cast<std::size_t>(child), part, depth + 1);
     }
@@ -69,11 +69,6 @@ class Scorer {
 
   [[nodiscard]] static std::ptrdiff_t offset(std::size_t at) {
     return static_cast<std::ptrdiff_t>(at);
-  }
-  [[nodiscard]] std::size_t column_of(std::int32_t feature) const {
-    for (std::size_t c = 0; c < data_.n_columns(); ++c)
-      if (static_cast<std::int32_t>(data_.original(c)) == feature) return c;
-    throw std::logic_error("a tree tests a column that is not there");
   }
 
   const Tree& tree_;

@@ -37,7 +37,7 @@ void BestFirst::select() {
 
 void BestFirst::step(std::size_t depth, std::uint32_t column, int side) {
   if (path_.size() < depth + 2) path_.resize(depth + 2);
-  path_[depth + 1].rows.assign_side(path_[depth].rows, data_.column(column), side);
+  data_.part(path_[depth].rows, column, side, path_[depth + 1].rows);
 }
 
 // The larger gap; the 1-side on ties.
@@ -68,12 +68,12 @@ void BestFirst::attach(OrId id, std::uint32_t s, std::size_t depth, const Expans
   const Split split = graph_[id].splits[s];
   OrId child[2];
   // One key gives the other: the children part the rows.
-  part_.rows.assign_side(path_[depth].rows, data_.column(split.column), 1);
+  data_.part(path_[depth].rows, split.column, 1, part_.rows);
   RowKey keys[2];
   keys[1] = data_.key(part_.rows);
   keys[0] = key_of_rest(graph_[id].rows, keys[1]);
   for (int side = 1; side >= 0; --side) {
-    if (side == 0) part_.rows.assign_side(path_[depth].rows, data_.column(split.column), 0);
+    if (side == 0) data_.part(path_[depth].rows, split.column, 0, part_.rows);
     part_.key = keys[side];
     const Measure m = measure(part_, depth + 1);
     Graph::Known known{split.lower[side], m.leaf, no_column};

@@ -95,7 +95,11 @@ bool Desk::make_room(std::size_t n_splits, Watch& watch) {
 Prover::Prover(const Dataset& data, const Posterior& posterior, Expander& expander, Desk& desk)
     : data_(data), posterior_(posterior), expander_(expander), desk_(desk), store_(desk.store) {
   counts_.resize(static_cast<std::size_t>(data.n_classes()));
-  expansion_.splits.reserve(data.n_columns());
+  expansion_.splits.reserve(usual_splits(data));
+  if (data.ordered().n_columns() > 0) {
+    expansion_.parted.reserve(usual_splits(data));
+    spans_.reserve(usual_splits(data));
+  }
   desk_.pinned.push_back(&pins_);
 }
 
@@ -103,7 +107,8 @@ Prover::~Prover() { std::erase(desk_.pinned, &pins_); }
 
 std::size_t Prover::bytes() const {
   return (path_.size() + 1) * data_.n_words() * sizeof(Word) + pins_.capacity() * sizeof(NodeId) +
-         expansion_.splits.capacity() * sizeof(SplitBounds);
+         (expansion_.splits.capacity() + spans_.capacity()) * sizeof(SplitBounds) +
+         expansion_.parted.capacity() * sizeof(std::uint32_t);
 }
 
 RowSet& Prover::rows_at(std::size_t depth) {
@@ -171,7 +176,7 @@ Prover::Outcome Prover::raise(NodeId id, std::size_t depth, Cost target) {
     if (!node.expanded) {
       transfer(node);
       if (node.lower >= goal) break;
-      outcome = halt ? Outcome::stopped : node.busy ? Outcome::taken : expand(id, depth);
+      outcome = halt ? Outcome::stopped : node.busy ? Outcome::taken : expand(id, depth, goal);
       if (outcome != Outcome::reached) break;
       continue;
     }
@@ -196,7 +201,7 @@ Prover::Outcome Prover::raise(NodeId id, std::size_t depth, Cost target) {
       break;
     }
     if (next.total > node.rest && node.base + node.rest < goal) {
-      outcome = node.busy ? Outcome::taken : expand(id, depth);
+      outcome = node.busy ? Outcome::taken : expand(id, depth, goal);
       if (outcome != Outcome::reached) break;
       tried = before_all;
       continue;
@@ -224,28 +229,33 @@ Prover::Outcome Prover::raise(NodeId id, std::size_t depth, Cost target) {
 // is let go, so it is read anew.
 Prover::Outcome Prover::raise_split(NodeId id, SplitRecord& split, std::size_t depth, Cost goal) {
   StoreNode& node = store_[id];
-  const std::uint32_t column = split.column;
-  const Cost base = node.base + store_.test_costs()[column];
+  const Tests tests = split;
+  [[maybe_unused]] const auto is_there = [&] { return static_cast<const Tests&>(split) == tests; };
+  const Cost base = node.base + store_.test_costs().least(tests.column, tests.last());
   Cost target = goal - base;  // of both children
   bool taken[2] = {false, false};
   for (;;) {
+    if (tests.is_span() && !expander_.may_raise_spans(proof_->bounds, depth))
+      return node.busy ? Outcome::taken : expand(id, depth, base + target);
     if (!split.attached()) {
       if (!attach(node, split, depth)) return Outcome::stopped;
-      if (node.solved()) return Outcome::reached;
-      assert(split.column == column);
+      if (node.solved() || !split.attached()) return Outcome::reached;
+      assert(is_there());
     }
     StoreNode* child[2] = {&store_[split.child[0]], &store_[split.child[1]]};
     for (int side = 0; side < 2; ++side) split.lower[side] = child[side]->lower;
     const Cost upper = base + child[0]->upper + child[1]->upper;
-    if (upper < node.upper) {
+    if (upper < node.upper && !tests.is_span()) {
       node.upper = upper;
-      if (node.best != column) node.below[0] = node.below[1] = no_column;
-      node.best = column;
+      if (node.best != tests.column) node.below[0] = node.below[1] = no_column;
+      node.best = tests.column;
       node.lower = std::min(node.lower, upper);
       target = std::min(target, upper - base);
     }
-    if (split.lower[0] + split.lower[1] >= target || (child[0]->solved() && child[1]->solved()))
-      return Outcome::reached;
+    if (split.lower[0] + split.lower[1] >= target) return Outcome::reached;
+    if (tests.is_span() && upper < base + target)  // so its sides will never do
+      return node.busy ? Outcome::taken : expand(id, depth, base + target);
+    if (child[0]->solved() && child[1]->solved()) return Outcome::reached;
 
     const bool open[2] = {!child[0]->solved() && !taken[0], !child[1]->solved() && !taken[1]};
     if (!open[0] && !open[1]) return Outcome::taken;
@@ -257,13 +267,17 @@ Prover::Outcome Prover::raise_split(NodeId id, SplitRecord& split, std::size_t d
                  ? 0
                  : 1;
     }
-    const Cost enough = std::min(split.lower[side] + turn, target - split.lower[1 - side]);
+    // All that is asked for at once, where expansions go as far as they are told and no further.
+    const bool at_once = data_.ordered().n_columns() > 0 && !proof_->bounds.may_split(depth + 3);
+    const Cost needed = target - split.lower[1 - side];
+    const Cost enough = at_once ? needed : std::min(split.lower[side] + turn, needed);
     const NodeId next = split.child[side];
     RowSet& rows = rows_at(depth + 1);  // may move the others
-    rows.assign_side(path_[depth], data_.column(column), side);
+    data_.part(path_[depth], tests.test_of_side(side), side, rows);
     const Outcome outcome = raise(next, depth + 1, enough);
-    if (node.solved()) return Outcome::reached;  // by somebody else: the split may be gone
-    assert(split.column == column);
+    // By somebody else: the split may be gone. Or the span was parted.
+    if (node.solved() || !split.lower[0].finite()) return Outcome::reached;
+    assert(is_there());
     if (outcome == Outcome::stopped) {
       if (split.attached()) split.lower[side] = std::max(split.lower[side], store_[next].lower);
       return outcome;
@@ -275,7 +289,7 @@ Prover::Outcome Prover::raise_split(NodeId id, SplitRecord& split, std::size_t d
 
 // False: the search has to stop.
 bool Prover::attach(StoreNode& node, SplitRecord& split, std::size_t depth) {
-  const std::uint32_t column = split.column;
+  const Tests tests = split;
   const RowKey whole = node.key.rows;
   RowKey keys[2];
   Measure measures[2];
@@ -283,13 +297,10 @@ bool Prover::attach(StoreNode& node, SplitRecord& split, std::size_t depth) {
   const auto work = static_cast<std::int64_t>(12 * rows.n_stored());
   lock_->unlock();
   watch_->poll(work);
-  // One key gives the other: the children part the rows.
+  // One key gives the other where the children part the rows.
   for (int side = 1; side >= 0; --side) {
-    part_.assign_side(rows, data_.column(column), side);
-    if (side == 1) {
-      keys[1] = data_.key(part_);
-      keys[0] = key_of_rest(whole, keys[1]);
-    }
+    data_.part(rows, tests.test_of_side(side), side, part_);
+    keys[side] = side == 1 || tests.is_span() ? data_.key(part_) : key_of_rest(whole, keys[1]);
     measures[side] = measure(part_, depth + 1);
   }
   take_back(*lock_);
@@ -297,7 +308,7 @@ bool Prover::attach(StoreNode& node, SplitRecord& split, std::size_t depth) {
     stopped_ = true;
     return false;
   }
-  if (node.solved() || split.attached()) return true;
+  if (node.solved() || split.attached() || !split.lower[0].finite()) return true;
   NodeId child[2];  // both, before anybody sees one
   for (int side = 0; side < 2; ++side)
     child[side] = store_.intern({keys[side], static_cast<std::uint32_t>(depth) + 1, proof_->limit},
@@ -317,7 +328,25 @@ void Prover::transfer(StoreNode& node) {
   });
 }
 
-Prover::Outcome Prover::expand(NodeId id, std::size_t depth) {
+// The spans of an open node that are below the goal and cannot reach it.
+void Prover::find_spans(const StoreNode& node, std::size_t depth, Cost goal) {
+  spans_.clear();
+  const bool may_raise = expander_.may_raise_spans(proof_->bounds, depth);
+  store_.for_each_split(node, [&](const SplitRecord& split) {
+    if (!split.is_span() || node.base + store_.place(split).total >= goal) return;
+    if (may_raise && !split.attached()) return;
+    SplitBounds span;
+    static_cast<Tests&>(span) = split;
+    for (int side = 0; side < 2; ++side) {
+      span.lower[side] = split.lower[side];
+      span.upper[side] = may_raise ? store_[split.child[side]].upper : Cost(0);
+    }
+    const Cost test = store_.test_costs().least(span.column, span.last());
+    if (node.base + test + span.upper[0] + span.upper[1] < goal) spans_.push_back(span);
+  });
+}
+
+Prover::Outcome Prover::expand(NodeId id, std::size_t depth, Cost goal) {
   StoreNode& node = store_[id];
   if (desk_.max_expansions >= 0 && desk_.expansions >= desk_.max_expansions) {
     desk_.out_of_expansions = stopped_ = true;
@@ -326,12 +355,15 @@ Prover::Outcome Prover::expand(NodeId id, std::size_t depth) {
   assert(data_.key(path_[depth]) == node.key.rows);
   ++desk_.expansions;
   const Cost upper = node.upper;
+  spans_.clear();
+  if (node.expanded) find_spans(node, depth, goal);
+  const bool parts = !spans_.empty();
   node.busy = true;
   const bool fetch = desk_.pinned.size() > 1 && store_.wants_spare();
   lock_->unlock();
   Arena::Chunk spare = fetch ? Arena::make_spare() : nullptr;
-  const bool whole =
-      expander_.expand(proof_->bounds, path_[depth], depth, upper, *watch_, expansion_);
+  const bool whole = expander_.expand(proof_->bounds, path_[depth], depth, upper, *watch_,
+                                      expansion_, goal, spans_);
   sort_splits(expansion_, upper, store_.test_costs());
   take_back(*lock_);
   if (fetch) store_.take_spare(std::move(spare));
@@ -347,7 +379,10 @@ Prover::Outcome Prover::expand(NodeId id, std::size_t depth) {
     return Outcome::stopped;
   }
   ++expansions_;
-  store_.open(id, expansion_);
+  if (parts)
+    store_.part(id, expansion_, spans_);
+  else
+    store_.open(id, expansion_);
   return Outcome::reached;
 }
 
@@ -362,11 +397,11 @@ void Prover::build(NodeId id, const RowSet& rows, std::size_t depth, Tree& tree)
   tree.feature[static_cast<std::size_t>(at)] = static_cast<std::int32_t>(data_.original(node.best));
   const SplitRecord* best = nullptr;
   store_.for_each_split(node, [&](const SplitRecord& split) {
-    if (split.column == node.best && split.attached()) best = &split;
+    if (split.column == node.best && !split.is_span() && split.attached()) best = &split;
   });
   RowSet part;
   for (int side = 0; side < 2; ++side) {
-    part.assign_side(rows, data_.column(node.best), side);
+    data_.part(rows, node.best, side, part);
     (side == 0 ? tree.left : tree.right)[static_cast<std::size_t>(at)] =
         static_cast<std::int32_t>(tree.feature.size());
     if (best != nullptr &&
@@ -382,7 +417,7 @@ Cost Prover::below_cost(std::uint32_t column, const RowSet& rows, std::size_t de
   Cost cost = posterior_.split(depth) + posterior_.log_weight(data_.varying_weight(rows)) +
               store_.test_costs()[column];
   for (int side = 0; side < 2; ++side) {
-    part_.assign_side(rows, data_.column(column), side);
+    data_.part(rows, column, side, part_);
     cost += measure(part_, depth + 1).leaf;
   }
   return cost;

@@ -88,7 +88,11 @@ class Prover {
   [[nodiscard]] std::size_t bytes() const;
   // What bytes() will be once it stands on the root.
   [[nodiscard]] static std::size_t bytes_for(const Dataset& data) {
-    return 2 * data.n_words() * sizeof(Word) + data.n_columns() * sizeof(SplitBounds);
+    const std::size_t n_splits = usual_splits(data);
+    return 2 * data.n_words() * sizeof(Word) + n_splits * sizeof(SplitBounds) +
+           (data.ordered().n_columns() > 0
+                ? n_splits * (sizeof(SplitBounds) + sizeof(std::uint32_t))
+                : 0);
   }
 
  private:
@@ -96,7 +100,9 @@ class Prover {
 
   Outcome raise(NodeId id, std::size_t depth, Cost target);
   Outcome raise_split(NodeId id, SplitRecord& split, std::size_t depth, Cost goal);
-  Outcome expand(NodeId id, std::size_t depth);
+  // Opens a node, or parts those of its spans that cannot reach the goal.
+  Outcome expand(NodeId id, std::size_t depth, Cost goal);
+  void find_spans(const StoreNode& node, std::size_t depth, Cost goal);
   void transfer(StoreNode& node);
   bool attach(StoreNode& node, SplitRecord& split, std::size_t depth);
   void build(NodeId id, const RowSet& rows, std::size_t depth, Tree& tree);
@@ -131,6 +137,7 @@ class Prover {
   RowSet part_;
   std::vector<std::int64_t> counts_;
   Expansion expansion_;
+  std::vector<SplitBounds> spans_;  // that are to be parted
 };
 
 }  // namespace maptree

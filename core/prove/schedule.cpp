@@ -71,7 +71,8 @@ void Schedule::settle() {
   if (desk_.broken) return;
   if (!options_.graded_proof || whole_.root == NodeId::none || !root(whole_).expanded) return;
   // Expanding the root tells all trees of depth two (one, where rows are not folded).
-  if (graded_depth_ == 0 && options_.pair_expansion && root(whole_).upper >= goal_)
+  if (graded_depth_ == 0 && options_.pair_expansion && root(whole_).upper >= goal_ &&
+      data_.ordered().n_columns() == 0)
     graded_depth_ = data_.rows_folded() ? 2 : 1;
   if (graded_ != nullptr && graded_->root != NodeId::none && root(*graded_).lower >= goal_) {
     graded_depth_ = graded_->limit;

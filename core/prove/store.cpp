@@ -133,6 +133,15 @@ void Store::add_bucket() {
   }
 }
 
+void Store::take_best(StoreNode& at, const Expansion& found) {
+  if (found.best != no_column && found.best_cost < at.upper) {
+    at.upper = found.best_cost;
+    at.best = found.best;
+    for (int side = 0; side < 2; ++side) at.below[side] = found.best_below[side];
+  }
+  at.lower = std::min(at.lower, at.upper);
+}
+
 void Store::open(NodeId id, const Expansion& found) {
   StoreNode& at = (*this)[id];
   reserve_cells((found.splits.size() + block_splits - 1) / block_splits);
@@ -143,12 +152,7 @@ void Store::open(NodeId id, const Expansion& found) {
   at.expanded = true;
   at.base = found.base;
   at.rest = Cost::infinity();
-  if (found.best != no_column && found.best_cost < at.upper) {
-    at.upper = found.best_cost;
-    at.best = found.best;
-    for (int side = 0; side < 2; ++side) at.below[side] = found.best_below[side];
-  }
-  at.lower = std::min(at.lower, at.upper);
+  take_best(at, found);
   assert(std::ranges::is_sorted(
       found.splits, {}, [this](const SplitBounds& split) { return place_of(split, test_costs_); }));
   if (at.n_splits > 0) {
@@ -166,16 +170,40 @@ void Store::reopen(StoreNode& at, const Expansion& found, const std::vector<std:
   for_each_split(at, [&](SplitRecord& split) {
     if (split.fresh()) split.forget_children();
   });
-  std::uint32_t block = at.splits;
-  while (cell(block).splits->next != no_cell) block = cell(block).splits->next;
+  std::uint32_t block = last_block(at);
   for (const SplitBounds& split : found.splits)
-    if (!std::ranges::binary_search(there, split.column)) add_split(at, block, split);
+    if (split.is_span() || !std::ranges::binary_search(there, split.column))
+      add_split(at, block, split);
+}
+
+std::uint32_t Store::last_block(const StoreNode& at) {
+  std::uint32_t block = at.splits;
+  while (cell(block).block.next != no_cell) block = cell(block).block.next;
+  return block;
+}
+
+// As in reopen, others may stand on the splits that are there. A span whose parts have come is left
+// in its place, and never chosen again.
+void Store::part(NodeId id, const Expansion& found, std::span<const SplitBounds> spans) {
+  StoreNode& at = (*this)[id];
+  reserve_cells((found.splits.size() + block_splits - 1) / block_splits + 1);
+  take_best(at, found);
+  for_each_split(at, [&](SplitRecord& split) {
+    if (split.fresh()) split.forget_children();
+    for (const std::uint32_t i : found.parted)
+      if (static_cast<const Tests&>(split) == static_cast<const Tests&>(spans[i])) split.retire();
+  });
+  std::uint32_t block = last_block(at);
+  for (const SplitBounds& split : found.splits) add_split(at, block, split);
+  for_each_split(at, [](SplitRecord& split) {
+    if (split.fresh()) split.forget_children();
+  });
 }
 
 void Store::add_split(StoreNode& at, std::uint32_t& block, const SplitBounds& split) {
   if (at.base + place_of(split, test_costs_).total >= at.upper) return;
   SplitRecord& to = add_split(at, block);
-  to.column = split.column;
+  static_cast<Tests&>(to) = split;
   to.lower[0] = split.lower[0];
   to.lower[1] = split.lower[1];
 }
@@ -185,11 +213,12 @@ SplitRecord& Store::add_split(StoreNode& at, std::uint32_t& block) {
   const std::size_t i = at.n_splits % block_splits;
   if (i == 0) {
     const std::uint32_t fresh = new_cell();
-    (at.n_splits == 0 ? at.splits : cell(block).splits->next) = fresh;
+    new (&cell(fresh).block) Block{};
+    (at.n_splits == 0 ? at.splits : cell(block).block.next) = fresh;
     block = fresh;
   }
   ++at.n_splits;
-  return *new (&cell(block).splits[i]) SplitRecord{};
+  return cell(block).block.splits[i] = SplitRecord{};
 }
 
 void Store::close(NodeId id) {
@@ -197,20 +226,19 @@ void Store::close(NodeId id) {
   assert(at.solved());
   SplitRecord keep;
   for_each_split(at, [&](const SplitRecord& split) {
-    if (split.column == at.best) keep = split;
+    if (split.column == at.best && !split.is_span()) keep = split;
   });
   free_chain(at.splits);
   at.n_splits = 0;
   at.rest = Cost::infinity();
   if (!keep.attached()) return;  // a leaf, or what `below` tells
   std::uint32_t block = no_cell;
-  keep.next = no_cell;
   add_split(at, block) = keep;
 }
 
 void Store::free_chain(std::uint32_t& first) {
   while (first != no_cell) {
-    const std::uint32_t next = cell(first).splits->next;
+    const std::uint32_t next = cell(first).block.next;
     give_back(first);
     first = next;
   }
@@ -218,6 +246,7 @@ void Store::free_chain(std::uint32_t& first) {
 
 // The split behind the upper bound stays, as it is part of the tree.
 void Store::trim(StoreNode& at, Cost margin) {
+  if (forget_spans(at)) return;
   std::uint32_t block = at.splits, n_kept = 0;
   for_each_split(at, [&](SplitRecord& split) {
     const Cost total = place(split).total;
@@ -225,14 +254,30 @@ void Store::trim(StoreNode& at, Cost margin) {
       at.rest = std::min(at.rest, total);
       return;
     }
-    if (n_kept > 0 && n_kept % block_splits == 0) block = cell(block).splits->next;
-    SplitRecord& to = cell(block).splits[n_kept++ % block_splits];  // at or before this one
-    const std::uint32_t next = to.next;
-    to = split;
-    to.next = next;
+    if (n_kept > 0 && n_kept % block_splits == 0) block = cell(block).block.next;
+    cell(block).block.splits[n_kept++ % block_splits] = split;  // at or before this one
   });
   at.n_splits = n_kept;
-  free_chain(n_kept == 0 ? at.splits : cell(block).splits->next);
+  free_chain(n_kept == 0 ? at.splits : cell(block).block.next);
+}
+
+// Of spans some cannot be dropped and others kept: what is left would not tell which thresholds
+// they are about. All are found anew.
+bool Store::forget_spans(StoreNode& at) {
+  bool any = false;
+  SplitRecord best;
+  for_each_split(at, [&](const SplitRecord& split) {
+    any = any || split.is_span();
+    if (!split.is_span() && split.column == at.best) best = split;
+  });
+  if (!any) return false;
+  const bool keep = best.column != no_column;
+  if (keep) cell(at.splits).block.splits[0] = best;
+  at.n_splits = keep ? 1 : 0;
+  free_chain(keep ? cell(at.splits).block.next : at.splits);
+  at.expanded = false;
+  at.rest = Cost::infinity();
+  return true;
 }
 
 bool Store::collect(std::span<const NodeId> pinned, std::size_t target, Cost margin, Watch& watch) {
@@ -285,7 +330,7 @@ void Store::mark_tree(NodeId id) {
   const StoreNode& at = (*this)[id];
   if (at.best == no_column) return;
   for_each_split(at, [&](const SplitRecord& split) {
-    if (split.column != at.best || !split.attached()) return;
+    if (split.column != at.best || split.is_span() || !split.attached()) return;
     for (const NodeId child : split.child) {
       if ((*this)[child].marked) continue;
       (*this)[child].marked = true;

@@ -32,13 +32,13 @@ enum class NodeId : std::uint32_t { none = UINT32_MAX, forgotten = UINT32_MAX - 
 
 inline constexpr std::uint32_t no_limit = UINT32_MAX;
 
-struct SplitRecord {
-  Cost lower[2];
+struct SplitRecord : Tests {
   NodeId child[2] = {NodeId::none, NodeId::none};
-  std::uint32_t column = no_column;
-  std::uint32_t next = UINT32_MAX;  // in the first of a block: the cell of the block after it
+  Cost lower[2];
 
   [[nodiscard]] bool attached() const { return child[0] != NodeId::none; }
+  // Of a span that was parted: its parts are there, and it says nothing any more.
+  void retire() { lower[0] = lower[1] = Cost::infinity(); }
   // Never attached, nor passed by those of a later expansion.
   [[nodiscard]] bool fresh() const { return child[1] == NodeId::none; }
   void forget_children() {
@@ -57,7 +57,8 @@ struct Place {
 };
 template <class Split>
 [[nodiscard]] Place place_of(const Split& split, TestCosts test_costs) {
-  return {split.lower[0] + split.lower[1] + test_costs[split.column], split.column};
+  return {split.lower[0] + split.lower[1] + test_costs.least(split.column, split.last()),
+          split.column};
 }
 
 inline constexpr std::uint32_t no_cell = UINT32_MAX;
@@ -123,10 +124,10 @@ class Store {
   void find_split(const StoreNode& of, Visit&& visit) {
     std::uint32_t left = of.n_splits;
     for (std::uint32_t c = of.splits; left > 0;) {
-      SplitRecord* const block = cell(c).splits;
+      Block& block = cell(c).block;
       for (std::size_t i = 0; i < block_splits && left > 0; ++i, --left)
-        if (visit(block[i])) return;
-      c = block->next;
+        if (visit(block.splits[i])) return;
+      c = block.next;
     }
   }
   template <class Visit>
@@ -173,6 +174,8 @@ class Store {
   // below the node's upper are kept. Where the node has been expanded before, those that were
   // dropped come back.
   void open(NodeId id, const Expansion& found);
+  // Records what spans of an open node were parted into.
+  void part(NodeId id, const Expansion& found, std::span<const SplitBounds> spans);
   // Gives back what a solved node does not need.
   void close(NodeId id);
 
@@ -188,12 +191,16 @@ class Store {
   // All memory is cells of one size, for a node or for a block of splits: what was given back
   // serves any purpose.
   static constexpr std::size_t block_splits = 3;
+  struct Block {
+    SplitRecord splits[block_splits];
+    std::uint32_t next = no_cell;  // the block after it
+  };
   union Cell {
     Cell() {}
     StoreNode node;
-    SplitRecord splits[block_splits];
+    Block block;
   };
-  static_assert(sizeof(Cell) == 96);
+  static_assert(sizeof(Cell) == 104);
   static constexpr std::size_t chunk_cells = small_chunks ? 16 : 512;
   struct Chunk {
     Cell cells[chunk_cells];
@@ -230,6 +237,9 @@ class Store {
   void add_split(StoreNode& node, std::uint32_t& block, const SplitBounds& split);
   void reopen(StoreNode& node, const Expansion& found, const std::vector<std::uint32_t>& there);
   void free_chain(std::uint32_t& first);
+  [[nodiscard]] std::uint32_t last_block(const StoreNode& node);
+  bool forget_spans(StoreNode& node);
+  static void take_best(StoreNode& node, const Expansion& found);
   // What such a cell is filled with: as a split it has no children, which invites to attach some.
   static constexpr unsigned char given_back = 0xff;
   void give_back(std::uint32_t n);

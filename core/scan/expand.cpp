@@ -25,6 +25,7 @@ Expander::Expander(const Dataset& data, const Posterior& posterior, const Bounds
     mixed_.push_back(posterior.mixed_table(k));
     pure_.push_back(posterior.pure_table(k));
   }
+  if (data.ordered().n_columns() > 0) spans_.emplace(data, posterior, bounds, options);
 }
 
 // The tables of the classes that the node has, where these are not all.
@@ -46,7 +47,8 @@ Cost Expander::likelihood(std::span<const std::int32_t> counts, std::int64_t wei
 }
 
 bool Expander::expand(const Bounds& bounds, const RowSet& rows, std::size_t depth, Cost upper,
-                      Watch& watch, Expansion& out) {
+                      Watch& watch, Expansion& out, Cost goal, std::span<const SplitBounds> spans) {
+  if (spans_) return spans_->expand(bounds, rows, depth, upper, goal, spans, watch, out);
   bounds_ = &bounds;
   if (!view_.load(rows, watch)) return false;
   out.varying = view_.varying();
@@ -110,7 +112,6 @@ bool Expander::scan_pairs(std::size_t depth, Cost upper, Watch& watch, Expansion
     if (!children_[c].valid || children_[c].bound > std::min(upper, out.leaf)) order_.push_back(c);
 
   const bool children_may_split = bounds_->may_split(depth + 1);
-  const LevelBounds& below = bounds_->level(depth + 2);
   PairScan* const arranged = view_.arrange(order_, watch);
   if (arranged == nullptr) return false;
   PairScan& scan = *arranged;
@@ -136,8 +137,8 @@ bool Expander::scan_pairs(std::size_t depth, Cost upper, Watch& watch, Expansion
       test_cost_[p] = test_costs_[view_.columns()[order_[p]].dataset].units();
     scan.test_cost = test_cost_.data();
   }
-  scan.stop_lower = below.stop_lower.units();
-  scan.stop_upper = below.stop_upper.units();
+  scan.stop_lower = bounds_->stop_lower(depth + 2).units();
+  scan.stop_upper = bounds_->stop_upper(depth + 2).units();
   // Where leaves are all that may follow, and cost the same in both bounds, one is enough.
   scan.leaves_only = !bounds_->may_split(depth + 2) && scan.stop_lower == scan.stop_upper;
   if (scan.leaves_only) std::copy_n(scan.upper, 2, scan.lower);

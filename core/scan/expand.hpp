@@ -6,36 +6,26 @@
 // and it is: the number of distinct rows tells whether it could be split. (Without row folding stop
 // is left out of its lower bound, and children get no better upper bound than their own leaf.)
 // With pair expansion off, children get the bound of their own counts: the paper's expansion.
+// Where columns are ordered their thresholds are bounded by spans (span_expand.hpp).
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "model/bounds.hpp"
+#include "scan/expansion.hpp"
 #include "scan/node_view.hpp"
+#include "scan/span_expand.hpp"
 
 namespace maptree {
 
-// The two children of a split, side 0 and 1 as in the dataset. What the split itself pays is the
-// node's base and its test's cost (TestCosts), and is not in these.
-struct SplitBounds {
-  std::uint32_t column = no_column;
-  Cost lower[2];
-  Cost upper[2];  // of a leaf or one more split; a hint where rows are not folded
-};
-
-struct Expansion {
-  std::int64_t varying = 0;  // W, the weight of the columns that vary
-  Cost leaf;
-  Cost base;  // split(d) + log W, what every split pays; beside it, its test's cost
-  std::vector<SplitBounds> splits;
-  // The cheapest split by upper bounds, where these are known (pair expansion), and its cost.
-  std::uint32_t best = no_column;
-  Cost best_cost;
-  Cost best_upper[2];
-  std::uint32_t best_below[2] = {no_column, no_column};  // a child's own split; none: a leaf
-  Cost best_leaf[2][2];                                  // of the two leaves below that
-};
+// How many splits an expansion has room for from the start: all columns, and more spans of
+// thresholds than most have.
+[[nodiscard]] inline std::size_t usual_splits(const Dataset& data) {
+  return data.n_columns() + std::min<std::size_t>(4096, data.ordered().n_thresholds());
+}
 
 class Expander {
  public:
@@ -47,18 +37,30 @@ class Expander {
   bool expand(const RowSet& rows, std::size_t depth, Cost upper, Watch& watch, Expansion& out) {
     return expand(*root_bounds_, rows, depth, upper, watch, out);
   }
-  // Under other bounds: those of trees that are not deeper than some limit.
+  // Under other bounds: those of trees that are not deeper than some limit. Where columns are
+  // ordered, splits are bounded as far as the goal needs it, and `spans` that were found before are
+  // parted further.
   bool expand(const Bounds& bounds, const RowSet& rows, std::size_t depth, Cost upper, Watch& watch,
-              Expansion& out);
+              Expansion& out, Cost goal = Cost::infinity(),
+              std::span<const SplitBounds> spans = {});
+  // Whether bounds of the sides of a span, once raised, raise its own.
+  [[nodiscard]] bool may_raise_spans(const Bounds& bounds, std::size_t depth) const {
+    return spans_ && spans_->may_raise(bounds, depth);
+  }
+  // The likeliest split of some rows and what is known of them, where columns are ordered.
+  bool look(const RowSet& rows, std::size_t depth, Watch& watch, PartBounds& out) {
+    return spans_->look(*root_bounds_, rows, depth, watch, out);
+  }
   [[nodiscard]] std::size_t bytes() const {
-    return view_.bytes() + children_.capacity() * sizeof(Child) +
+    return (spans_ ? spans_->bytes() : 0) + view_.bytes() + children_.capacity() * sizeof(Child) +
            order_.capacity() * sizeof(std::uint32_t) +
            test_cost_.capacity() * sizeof(std::int64_t) +
            (mixed_.capacity() + pure_.capacity()) * sizeof(mixed_[0]);
   }
   // What bytes() will be, known before the expander is made.
   [[nodiscard]] static std::size_t bytes_for(const Dataset& data, const Options& options) {
-    return NodeView::bytes_for(data, options) +
+    return (data.ordered().n_columns() > 0 ? SpanExpander::bytes_for(data) : 0) +
+           NodeView::bytes_for(data, options) +
            data.n_columns() * (sizeof(Child) + sizeof(std::uint32_t)) +
            (data.weighted() ? NodeView::stride_of(data.n_columns()) * sizeof(std::int64_t) : 0) +
            2 * static_cast<std::size_t>(data.n_classes()) * sizeof(std::int64_t*);
@@ -97,6 +99,7 @@ class Expander {
   std::vector<std::uint32_t> order_;
   std::vector<std::int64_t> test_cost_;  // in that order, where weights are not all 1
   SetCounts counts_;
+  std::optional<SpanExpander> spans_;  // where columns are ordered
 };
 
 }  // namespace maptree

@@ -19,11 +19,10 @@
 #include "control/options.hpp"
 #include "data/dataset.hpp"
 #include "model/bounds.hpp"
+#include "scan/expansion.hpp"
 #include "scan/pair_kernel.hpp"
 
 namespace maptree {
-
-inline constexpr std::uint32_t no_column = UINT32_MAX;
 
 // Calls visit(first, last) for parts of `n` columns, whole blocks of `lanes` each of which takes
 // about this much work, so that the clock can be read between them. False when stopped.

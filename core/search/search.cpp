@@ -38,7 +38,7 @@ class Search {
 
   Result run() {
     if (options_.greedy_start) {
-      Incumbent greedy(data_, posterior_, bounds_, options_, expander_.view(), most_nodes_);
+      Incumbent greedy(data_, posterior_, bounds_, options_, expander_, most_nodes_);
       Tree tree;
       const Cost cost = greedy.grow(watch_, tree, &control_);
       owed_ = greedy.owed();
@@ -291,7 +291,7 @@ std::size_t bytes_for(const Dataset& data, const Options& options) {
   const std::size_t engine = options.depth_first
                                  ? Schedule::bytes_for(data, options) + Prover::bytes_for(data)
                                  : BestFirst::bytes_for(data);
-  const std::size_t improver = options.improve ? data.n_columns() * sizeof(SplitBounds) : 0;
+  const std::size_t improver = options.improve ? usual_splits(data) * sizeof(SplitBounds) : 0;
   return data.bytes() + Posterior::bytes_for(data) + Bounds::bytes_for(data) +
          Expander::bytes_for(data, options) + engine + improver + small_things;
 }

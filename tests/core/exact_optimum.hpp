@@ -39,7 +39,7 @@ class Solver {
                            maptree::RowSet (&part)[2]) const {
     bool large = true;
     for (int side = 0; side < 2; ++side) {
-      part[side].assign_side(rows, data_.column(column), side);
+      data_.part(rows, column, side, part[side]);
       large = large && weight(part[side]) >= min_leaf_;
     }
     return large;
@@ -51,9 +51,10 @@ class Solver {
     maptree::Cost best = leaf(rows, depth);
     if (may_split(depth) && splits > 0 && data_.varying_weight(rows) > 0) {
       const maptree::Cost above = base(rows, depth);
-      for (std::size_t c = 0; c < data_.n_columns(); ++c) {
+      for (std::size_t c = 0; c < data_.n_tests(); ++c) {
         maptree::RowSet part[2];
         if (!sides(rows, c, part)) continue;
+        if (weight(part[0]) == 0 || weight(part[1]) == 0) continue;
         best = std::min(best, above + test(c) + optimum(part[0], depth + 1, splits - 1) +
                                   optimum(part[1], depth + 1, splits - 1));
       }

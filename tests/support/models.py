@@ -132,8 +132,8 @@ def pictured(
     )
 
 
-def good_model():
-    """A model with columns of many kinds, proved optimal."""
+def good_model(max_thresholds=3, max_expansions=None):
+    """A model with columns of many kinds, proved optimal unless it is over all thresholds."""
     rng = np.random.default_rng(3)
     n = 200
     age = rng.integers(18, 80, n).astype(float)
@@ -152,10 +152,9 @@ def good_model():
     )
     y = np.where((frame["colour"] == "red") & (frame["age"] > 45), "yes", "no")
     y[::20] = "no"
-    encoder = BinaryEncoder(max_thresholds=3)
-    model = MAPTreeClassifier(time_limit=None, encoder=encoder).fit(
-        frame, pd.Series(y, name="buys")
-    )
-    assert model.certificate_.optimal
+    encoder = BinaryEncoder(max_thresholds=max_thresholds)
+    limits = {"time_limit": None, "max_expansions": max_expansions}
+    model = MAPTreeClassifier(**limits, encoder=encoder).fit(frame, pd.Series(y, name="buys"))
+    assert model.certificate_.optimal or max_thresholds is None
     assert model.tree_.depth >= 2
     return model

@@ -106,11 +106,11 @@ TEST(without_folding_every_column_keeps_its_weight) {
   }
 }
 
-TEST(test_weights_out_of_range_are_refused_with_their_column) {
-  CHECK(names(refusal(six_columns({1, 1, 0, 1, 1, 1})), "column 2"));
-  CHECK(names(refusal(six_columns({1, 1})), "there are 2 for 6 columns"));
+TEST(test_weights_out_of_range_are_refused_with_their_test) {
+  CHECK(names(refusal(six_columns({1, 1, 0, 1, 1, 1})), "test 2"));
+  CHECK(names(refusal(six_columns({1, 1})), "there are 2 for 6 tests"));
   const long half = 1L << 30;
-  CHECK(names(refusal(six_columns({half, 1, half, 1, 1, 1})), "column 2"));
+  CHECK(names(refusal(six_columns({half, 1, half, 1, 1, 1})), "test 2"));
   CHECK(refusal(six_columns({half, 1, half - 6, 1, 1, 2})).empty());   // 2^31 - 1 in all
   CHECK(!refusal(six_columns({half, 1, half - 6, 1, 1, 3})).empty());  // one more
 }

@@ -27,7 +27,7 @@ struct Bench : workbench::Bench {
       : workbench::Bench(problem), improver(data, posterior, expander, max_bytes) {}
 
   Cost grow(Tree& tree) {
-    return maptree::Incumbent(data, posterior, bounds, options, expander.view()).grow(never, tree);
+    return maptree::Incumbent(data, posterior, bounds, options, expander).grow(never, tree);
   }
   [[nodiscard]] bool cost_is_exact() const { return cost(improver.tree()) == improver.cost(); }
 

@@ -220,8 +220,8 @@ TEST(floor_is_the_cheapest_skeleton) {
         if (rows <= maptree::floor_cap && rows > 2)
           CHECK(floor[static_cast<std::size_t>(rows)] >= floor[static_cast<std::size_t>(rows - 1)]);
       }
-      CHECK_EQUAL(bounds.level(d).stop_upper.units(), posterior.stop(d).units());
-      CHECK_EQUAL(bounds.level(d).stop_lower.units(),
+      CHECK_EQUAL(bounds.stop_upper(d).units(), posterior.stop(d).units());
+      CHECK_EQUAL(bounds.stop_lower(d).units(),
                   options.distinct_rows_bound ? posterior.stop(d).units() : 0);
     }
   }

@@ -136,7 +136,7 @@ TEST(trimming_is_sound_and_opening_again_restores_every_split_once) {
       const std::vector<NodeId> pins = pinned ? std::vector{id} : std::vector<NodeId>{};
       CHECK(store.collect(pins, SIZE_MAX, margin, never));
       CHECK(store.live() <= live);
-      CHECK_EQUAL(store.live(), 96 * (2 + (known.size() + 2) / 3));
+      CHECK_EQUAL(store.live(), 104 * (2 + (known.size() + 2) / 3));
       CHECK(node.rest == rest);
       CHECK(!node.marked);
       check();

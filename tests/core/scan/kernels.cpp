@@ -77,8 +77,7 @@ class Node {
       runs.push_back(run);
     }
     folded = folded || mark_folded;
-    const maptree::LevelBounds& level = bounds.level(depth);
-    leaves_only = !bounds.may_split(depth) && level.stop_lower == level.stop_upper;
+    leaves_only = !bounds.may_split(depth) && bounds.stop_lower(depth) == bounds.stop_upper(depth);
     total = count(rows);
     const maptree::Posterior::TwoClassTable& small = posterior.two_class_table();
     use_two_class = n_classes == 2 && total.classes[0] < small.limit[0] &&
@@ -128,8 +127,8 @@ class Node {
     const maptree::LevelBounds& level = bounds.level(depth);
     s.floor = level.floor.data();
     s.floor_cap = maptree::floor_cap;
-    s.stop_lower = level.stop_lower.units();
-    s.stop_upper = level.stop_upper.units();
+    s.stop_lower = bounds.stop_lower(depth).units();
+    s.stop_upper = bounds.stop_upper(depth).units();
     s.min_leaf = static_cast<std::int32_t>(options.min_samples_leaf);
     return s;
   }
