@@ -90,9 +90,11 @@ TEST(a_heavier_test_is_preferred_among_equals) {
   for (const bool fold : {true, false}) {
     problem.options.fold_columns = fold;
     problem.model.test_weight = {1, 1, 2};
-    CHECK_EQUAL(run(problem).tree.feature[0], 2);
+    const maptree::Tree heavier = run(problem).tree;
+    CHECK_EQUAL(heavier.feature[0], 2);
     problem.model.test_weight = {2, 1, 2};
-    CHECK_EQUAL(run(problem).tree.feature[0], 0);
+    const maptree::Tree first = run(problem).tree;
+    CHECK_EQUAL(first.feature[0], 0);
   }
 }
 
