@@ -69,7 +69,8 @@ void OrderedColumns::weigh(std::span<const std::int32_t> weights) {
     const auto n = std::min<std::size_t>(code_block, codes_.size() - t);
     blocks.push_back(*std::min_element(begin, begin + static_cast<std::ptrdiff_t>(n)));
   }
-  for (std::size_t n = 1; n <= blocks.size(); n *= 2) {
+  const std::size_t n_blocks = blocks.size();
+  for (std::size_t n = 1; n <= n_blocks; n *= 2) {
     if (n > 1) {
       const std::vector<Code>& half = least_.back();
       blocks.resize(half.size() - n / 2);

@@ -29,7 +29,7 @@ class Solver {
     return posterior_.split(depth) + posterior_.log_weight(data_.varying_weight(rows));
   }
   [[nodiscard]] maptree::Cost test(std::size_t column) const {
-    return maptree::Cost(0) - posterior_.log_weight(data_.test_weight(column));
+    return maptree::Cost(0) - posterior_.log_weight(weight_of(column));
   }
   [[nodiscard]] bool may_split(std::size_t depth) const {
     return max_depth_ < 0 || static_cast<std::int64_t>(depth) < max_depth_;
@@ -76,6 +76,13 @@ class Solver {
   }
 
  private:
+  [[nodiscard]] std::int64_t weight_of(std::size_t test) const {
+    if (test < data_.n_columns()) return data_.test_weight(test);
+    const maptree::OrderedColumns& ordered = data_.ordered();
+    if (!ordered.weighted()) return 1;
+    return ordered.weights()[ordered.code(static_cast<std::uint32_t>(test - data_.n_columns()))];
+  }
+
   const maptree::Dataset& data_;
   const maptree::Posterior& posterior_;
   std::int64_t max_depth_;

@@ -1,0 +1,334 @@
+// SpanExpander: what it says of splits and of spans of thresholds holds for every threshold within,
+// and no threshold that may be better than what is known is left out.
+#include "scan/span_expand.hpp"
+
+#include <map>
+#include <set>
+
+#include "check.hpp"
+#include "exact_optimum.hpp"
+#include "ordered_rows.hpp"
+#include "turned_clock.hpp"
+
+using fuzz::Random;
+using maptree::Cost;
+using maptree::Expansion;
+using maptree::Options;
+using maptree::RowSet;
+using maptree::SplitBounds;
+using ordered_rows::Bench;
+
+namespace {
+
+int n_spans, n_given, n_parted, n_left_out, n_best;  // so that a test can tell that it met them
+
+class Expansions {
+ public:
+  Expansions(const Bench& bench, Random& random)
+      : bench_(bench),
+        random_(random),
+        exact_(bench.data, bench.posterior, bench.options.max_depth,
+               bench.options.min_samples_leaf),
+        expander_(bench.data, bench.posterior, bench.bounds, bench.options) {}
+
+  void check(const RowSet& rows, std::size_t depth) {
+    const Cost optimum = exact_.optimum(rows, depth), leaf = exact_.leaf(rows, depth);
+    // A cost that is known to be reached, and one that a bound is to reach.
+    const Cost upper = random_.one_of({optimum, leaf, Cost::infinity()});
+    Cost goal = random_.one_of({optimum, leaf, Cost::infinity()});
+    if (random_.chance(0.3)) goal = Cost(random_.below(leaf.units() + 1));
+    Expansion out;
+    CHECK(expander_.expand(bench_.bounds, rows, depth, upper, goal, {}, maptree::no_watch(), out));
+    check_node(rows, depth, out);
+    CHECK(out.parted.empty());
+    if (out.varying == 0 || !exact_.may_split(depth)) {
+      CHECK(out.splits.empty() && out.best == maptree::no_column);
+      return;
+    }
+    check_best(rows, depth, out);
+    if (!exact_.may_split(depth + 1)) {
+      CHECK(out.splits.empty());
+      CHECK_EQUAL(out.best_cost.units(), optimum.units());
+      return;
+    }
+    std::vector<SplitBounds> splits = out.splits;
+    const Cost limit = std::min(upper, leaf);
+    check_splits(rows, depth, splits, limit);
+    // On, with the spans that are left, whose bounds a proof may have raised.
+    for (int round = 0; round < 12; ++round) {
+      std::vector<SplitBounds> spans, others;
+      for (SplitBounds split : splits) {
+        if (split.is_span() && random_.chance(0.8)) {
+          raise(rows, depth, split);
+          spans.push_back(split);
+        } else {
+          others.push_back(split);
+        }
+      }
+      if (spans.empty()) break;
+      n_given += static_cast<int>(spans.size());
+      goal = random_.one_of({optimum, Cost::infinity()});
+      CHECK(expander_.expand(bench_.bounds, rows, depth, upper, goal, spans, maptree::no_watch(),
+                             out));
+      check_node(rows, depth, out);
+      check_best(rows, depth, out);
+      CHECK(std::ranges::is_sorted(out.parted));
+      n_parted += static_cast<int>(out.parted.size());
+      if (out.parted.empty()) CHECK(out.splits.empty());
+      splits = others;
+      for (std::uint32_t i = 0; i < spans.size(); ++i)
+        if (!std::ranges::binary_search(out.parted, i)) splits.push_back(spans[i]);
+      splits.insert(splits.end(), out.splits.begin(), out.splits.end());
+      check_splits(rows, depth, splits, limit);
+    }
+  }
+
+ private:
+  using Words = std::vector<maptree::Word>;
+
+  // The rows of side 1: thresholds that part the rows alike have the same.
+  [[nodiscard]] Words low_side(const RowSet& rows, std::size_t test) const {
+    RowSet part;
+    bench_.data.part(rows, test, 1, part);
+    return exact::Solver::words_of(part);
+  }
+
+  void check_node(const RowSet& rows, std::size_t depth, const Expansion& out) const {
+    CHECK_EQUAL(out.leaf.units(), exact_.leaf(rows, depth).units());
+    CHECK_EQUAL(out.varying, bench_.data.varying_weight(rows));
+    if (out.varying > 0) CHECK_EQUAL(out.base.units(), exact_.base(rows, depth).units());
+  }
+
+  // What the sides of a span cost, as far as proofs of them may be used.
+  void raise(const RowSet& rows, std::size_t depth, SplitBounds& span) {
+    if (!expander_.may_raise(bench_.bounds, depth)) {
+      span.upper[0] = span.upper[1] = Cost(0);
+      return;
+    }
+    for (int side = 0; side < 2; ++side) {
+      RowSet part;
+      bench_.data.part(rows, span.test_of_side(side), side, part);
+      const Cost optimum = exact_.optimum(part, depth + 1);
+      if (random_.chance(0.3)) span.lower[side] = optimum;
+      span.upper[side] = random_.chance(0.5) ? optimum : exact_.leaf(part, depth + 1);
+    }
+  }
+
+  void check_splits(const RowSet& rows, std::size_t depth, const std::vector<SplitBounds>& splits,
+                    Cost limit) {
+    const std::size_t n_columns = bench_.data.n_columns();
+    std::map<std::size_t, std::set<Words>> covered;  // by ordered column, those of its cuts
+    std::set<std::size_t> columns;
+    const auto column_of = [&](std::size_t test) {
+      return bench_.data.ordered().column_of(static_cast<std::uint32_t>(test - n_columns));
+    };
+    const auto cover = [&](std::size_t test) {
+      CHECK(covered[column_of(test)].insert(low_side(rows, test)).second);
+    };
+    for (const SplitBounds& split : splits) {
+      if (!split.is_span()) {
+        CHECK(split.first_open == 0 && split.last_open == 0);
+        RowSet part[2];
+        CHECK(exact_.sides(rows, split.column, part));
+        for (int side = 0; side < 2; ++side) {
+          CHECK(split.lower[side] <= exact_.optimum(part[side], depth + 1));
+          if (split.upper[side] < Cost::infinity())
+            CHECK_EQUAL(split.upper[side].units(),
+                        exact_.optimum(part[side], depth + 1, 1).units());
+        }
+        if (split.column < n_columns)
+          CHECK(columns.insert(split.column).second);
+        else
+          cover(split.column);
+        continue;
+      }
+      ++n_spans;
+      CHECK(split.column >= n_columns);
+      CHECK_EQUAL(column_of(split.column), column_of(split.last()));
+      const Words first = low_side(rows, split.column), last = low_side(rows, split.last());
+      CHECK(first != last);
+      const Cost least = bench_.posterior.test_costs().least(split.column, split.last());
+      Words before;
+      // All thresholds of the column between the same cuts, from the first below the span's own.
+      for (std::size_t t = 0; t < bench_.data.n_tests() - n_columns; ++t) {
+        const std::size_t test = n_columns + t;
+        if (column_of(test) != column_of(split.column)) continue;
+        const Words low = low_side(rows, test);
+        if (low != first && low != last && (test < split.column || test > split.last())) continue;
+        const bool another = low != before;
+        before = low;
+        if ((low == first && split.first_open == 0) || (low == last && split.last_open == 0))
+          continue;
+        if (another) cover(test);
+        CHECK(least <= exact_.test(test));
+        RowSet part[2];
+        if (!exact_.sides(rows, test, part)) continue;
+        for (int side = 0; side < 2; ++side)
+          CHECK(split.lower[side] <= exact_.optimum(part[side], depth + 1));
+      }
+      for (int side = 0; side < 2; ++side) {
+        RowSet part;
+        bench_.data.part(rows, split.test_of_side(side), side, part);
+        CHECK(split.lower[side] <= exact_.optimum(part, depth + 1));
+        if (split.upper[side] != Cost(0) && bench_.options.min_samples_leaf == 1)
+          CHECK(split.upper[side] >= exact_.optimum(part, depth + 1));
+      }
+    }
+    for (std::size_t test = 0; test < bench_.data.n_tests(); ++test) {
+      RowSet part[2];
+      if (!exact_.sides(rows, test, part)) continue;
+      if (exact_.weight(part[0]) == 0 || exact_.weight(part[1]) == 0) continue;
+      const bool found = test < n_columns ? columns.contains(test)
+                                          : covered[column_of(test)].contains(low_side(rows, test));
+      if (found) continue;
+      ++n_left_out;
+      CHECK(exact_.base(rows, depth) + exact_.test(test) + exact_.optimum(part[0], depth + 1) +
+                exact_.optimum(part[1], depth + 1) >=
+            limit);
+    }
+  }
+
+  void check_best(const RowSet& rows, std::size_t depth, const Expansion& out) {
+    if (out.best == maptree::no_column) return;
+    ++n_best;
+    CHECK(out.best_cost < out.leaf);
+    CHECK_EQUAL(out.best_cost.units(),
+                (out.base + exact_.test(out.best) + out.best_upper[0] + out.best_upper[1]).units());
+    RowSet part[2], below[2];
+    CHECK(exact_.sides(rows, out.best, part));
+    for (int side = 0; side < 2; ++side) {
+      Cost cost = exact_.leaf(part[side], depth + 1);
+      if (out.best_below[side] != maptree::no_column) {
+        CHECK(exact_.sides(part[side], out.best_below[side], below));
+        cost = exact_.base(part[side], depth + 1) + exact_.test(out.best_below[side]);
+        for (int value = 0; value < 2; ++value) {
+          CHECK_EQUAL(out.best_leaf[side][value].units(),
+                      exact_.leaf(below[value], depth + 2).units());
+          cost += out.best_leaf[side][value];
+        }
+      }
+      CHECK_EQUAL(out.best_upper[side].units(), cost.units());
+    }
+  }
+
+  const Bench& bench_;
+  Random& random_;
+  exact::Solver exact_;
+  maptree::SpanExpander expander_;
+};
+
+maptree::Prior random_prior(Random& random, int n_classes) {
+  maptree::Prior prior;
+  prior.alpha = random.one_of({0.95, 0.95, 0.5, 0.999999});
+  prior.beta = random.one_of({0.5, 0.5, 0.0, 2.0});
+  prior.rho.assign(static_cast<std::size_t>(n_classes), random.one_of({2.5, 0.3, 0.05, 1e-3}));
+  return prior;
+}
+
+// Few rows and any depth, or more of them and a limit.
+ordered_rows::Shape random_shape(Random& random, bool deep) {
+  ordered_rows::Shape shape;
+  shape.n_rows = deep ? random.between<std::size_t>(3, 11) : random.between<std::size_t>(12, 45);
+  shape.n_classes = random.between(2, 5);
+  shape.n_ordered = random.between<std::size_t>(1, 2);
+  shape.n_binary = random.one_of<std::size_t>({0, 0, 2});
+  shape.most_ranks = random.one_of({5u, 14u, 30u});
+  shape.weighted_rows = random.chance(0.4);
+  shape.weighted_tests = random.chance(0.5);
+  return shape;
+}
+
+Options random_options(Random& random, bool deep) {
+  Options options;
+  if (!deep || random.chance(0.2)) options.max_depth = random.between(1, 3);
+  if (random.chance(0.3)) options.min_samples_leaf = random.between(2, 5);
+  if (random.chance(0.2)) options.spans = false;
+  if (random.chance(0.2)) options.distinct_rows_bound = false;
+  if (random.chance(0.2)) options.varying_bound = false;
+  if (random.chance(0.2)) options.structure_bound = false;
+  return options;
+}
+
+}  // namespace
+
+TEST(spans_bound_every_threshold_within) {
+  Random random(171);
+  n_spans = n_given = n_parted = n_left_out = n_best = 0;
+  for (int round = 0; round < 250; ++round) {
+    const bool deep = random.chance(0.5);
+    const ordered_rows::Shape shape = random_shape(random, deep);
+    const Bench bench(ordered_rows::random_table(random, shape),
+                      random_prior(random, shape.n_classes), random_options(random, deep));
+    Expansions expansions(bench, random);
+    for (int i = 0; i < 6; ++i) {
+      const RowSet rows =
+          ordered_rows::some_rows(random, bench.data.all_rows(), i == 0 ? 1.0 : 0.8);
+      if (!ordered_rows::slots_of(rows).empty())
+        expansions.check(rows, static_cast<std::size_t>(i == 0 ? 0 : random.below(3)));
+    }
+  }
+  CHECK(n_spans > 500);
+  CHECK(n_given > 500);
+  CHECK(n_parted > 200);
+  CHECK(n_left_out > 500);
+  CHECK(n_best > 100);
+}
+
+TEST(an_expansion_by_spans_that_is_stopped_says_so) {
+  Random random(172);
+  for (int variant = 0; variant < 5; ++variant) {
+    ordered_rows::Shape shape;
+    shape.n_classes = variant == 0 ? 6 : 2;
+    shape.n_binary = 2;
+    shape.weighted_tests = variant == 1;
+    Options options;
+    if (variant == 2) options.max_depth = 1;
+    if (variant == 3) options.max_depth = 2;
+    if (variant == 4) options.min_samples_leaf = 3;
+    const Bench bench(ordered_rows::random_table(random, shape),
+                      {0.95, 0.5, std::vector<double>(variant == 0 ? 6 : 2, 0.5)}, options);
+    maptree::SpanExpander expander(bench.data, bench.posterior, bench.bounds, options);
+    const RowSet rows = bench.data.all_rows();
+    std::vector<SplitBounds> spans;  // none at first, then those that are left
+    const auto expand = [&](const TurnedClock& clock, Expansion& out) {
+      maptree::Control control(clock.limits());
+      maptree::Watch watch(control);
+      const bool done = expander.expand(bench.bounds, rows, 0, Cost::infinity(), Cost::infinity(),
+                                        spans, watch, out);
+      CHECK_EQUAL(done, !watch.stopped());
+      return done;
+    };
+    const auto look = [&](const TurnedClock& clock) {
+      maptree::Control control(clock.limits());
+      maptree::Watch watch(control);
+      maptree::PartBounds out;
+      const bool done = expander.look(bench.bounds, rows, 0, watch, out);
+      CHECK_EQUAL(done, !watch.stopped());
+      return done;
+    };
+    for (int part = 0; part < 2; ++part) {
+      const TurnedClock counted;
+      Expansion whole, out;
+      CHECK(expand(counted, whole));
+      CHECK(counted.n_readings() > 4);
+      for (std::int64_t late_from = 0; late_from < counted.n_readings(); ++late_from)
+        CHECK(!expand(TurnedClock(late_from), out));
+      CHECK(expand(TurnedClock(), out));  // nothing of it is left in the expander
+      CHECK_EQUAL(out.splits.size(), whole.splits.size());
+      CHECK_EQUAL(out.best, whole.best);
+      for (std::size_t i = 0; i < std::min(out.splits.size(), whole.splits.size()); ++i) {
+        CHECK(static_cast<const maptree::Tests&>(out.splits[i]) == whole.splits[i]);
+        for (int side = 0; side < 2; ++side)
+          CHECK_EQUAL(out.splits[i].lower[side].units(), whole.splits[i].lower[side].units());
+      }
+      for (const SplitBounds& split : whole.splits)
+        if (split.is_span()) spans.push_back(split);
+      if (spans.empty()) break;
+    }
+    const TurnedClock counted;
+    CHECK(look(counted));
+    for (std::int64_t late_from = 0; late_from < counted.n_readings(); ++late_from)
+      CHECK(!look(TurnedClock(late_from)));
+    CHECK(look(TurnedClock()));
+  }
+}
