@@ -158,15 +158,22 @@ def test_missing_values_are_the_true_branch_of_their_test():
     assert model.tree_ == other.tree_
 
 
-def test_nodes_keep_their_order_below_a_missing_test():
-    X = [[a, b] for a in (1.0, 2.0, np.nan) for b in (1.0, 2.0, 3.0, np.nan)] * 9
-    y = [int(b != b) if a != a else int(b == 1) for a, b in X]
+def test_nodes_below_a_test_for_missing_values():
+    """The core has the missing values first, the schema last: nodes and their gains are moved."""
+    nan = np.nan
+    few = [[nan, b, c] for b in (1.0, 2.0, 3.0) for c in (1.0, 2.0, 3.0)]
+    many = [[a, b, c] for a in (1.0, 2.0) for b in (1.0, 2.0, 3.0) for c in (1.0, 2.0, 3.0)]
+    X = np.array([*few, *many] * 12)
+    missing = np.isnan(X[:, 0])
+    y = np.where(missing, X[:, 2] == 1, X[:, 1] > 1).astype(int)
     model = MAPTreeClassifier(**every()).fit(X, y)
     other = FromAnswers(**every()).fit(X, y)
-    assert model.certificate_.log_posterior == other.certificate_.log_posterior
-    check_score(model, np.array(X), np.array(y), None)
+    assert model.rules()[0].startswith("x0 is missing")
+    assert model.tree_.n_leaves == 4
     assert model.tree_ == other.tree_
     np.testing.assert_array_equal(model.feature_importances_, other.feature_importances_)
+    assert model.feature_importances_[1] > 1.5 * model.feature_importances_[2] > 0
+    check_score(model, X, y, None)
     inner = model.tree_.feature >= 0
     np.testing.assert_array_equal(model.tree_.left[inner], np.flatnonzero(inner) + 1)
 
