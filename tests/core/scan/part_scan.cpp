@@ -224,6 +224,37 @@ TEST(parts_are_bounded_as_by_trying_every_split) {
   CHECK(Parts::n_split > Parts::n_parts / 20);
 }
 
+// A row of two classes cannot be split, but with another row beside it: without the bound of
+// equivalent rows its cost falls then. Where tests are cheap there, that is the bound of the part.
+TEST(parts_are_bounded_where_a_heavy_row_of_two_classes_is_first) {
+  Random random(165);
+  for (int round = 0; round < 40; ++round) {
+    ordered_rows::Table table;
+    const std::uint32_t n_rows = random.between(8u, 40u);
+    table.n_ranks = {n_rows};
+    table.ranks.resize(1);
+    const auto add = [&](std::uint32_t rank, int label, std::int64_t weight) {
+      table.ranks[0].push_back(rank);
+      table.labels.push_back(label);
+      table.weights.push_back(weight);
+    };
+    const std::uint32_t heavy = round % 2 == 0 ? 0 : n_rows - 1;
+    for (std::uint32_t r = 0; r < n_rows; ++r) {
+      if (r != heavy) add(r, random.chance(0.05) ? 1 : 0, 1);
+      if (r == heavy) add(r, 0, 20);
+      if (r == heavy) add(r, 1, 20);
+    }
+    for (std::uint32_t t = 0; t + 1 < n_rows; ++t) table.test_weights.push_back(1);
+    table.test_weights[heavy == 0 ? 0 : n_rows - 2] = 200'000;
+    table.test_weights[heavy == 0 ? 1 : n_rows - 3] = 100'000;
+    Options options;
+    options.equivalent_rows_bound = round % 4 < 2;
+    options.structure_bound = round % 8 < 4;
+    const Bench bench(table, {0.95, 0.5, {0.05, 0.05}}, options);
+    Parts(bench, bench.data.all_rows(), 0).check_some(random);
+  }
+}
+
 // Counters of 16 bits hold 65,535: as much weight, and one more.
 TEST(parts_are_bounded_where_counters_end) {
   Random random(162);
