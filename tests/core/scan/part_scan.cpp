@@ -193,7 +193,7 @@ maptree::Prior random_prior(Random& random, int n_classes) {
 TEST(parts_are_bounded_as_by_trying_every_split) {
   Random random(161);
   Parts::n_parts = Parts::n_split = 0;
-  for (int round = 0; round < 400; ++round) {
+  for (int round = 0; round < 800; ++round) {
     ordered_rows::Shape shape;
     shape.n_rows = random.one_of<std::size_t>({2, 10, 40, 64, 65, 150, 300});
     shape.n_classes = random.between(2, 6);
@@ -272,17 +272,17 @@ TEST(parts_are_bounded_where_counters_end) {
     }
 }
 
-// More rows than counters of 16 bits hold, of weight 1 and two classes.
+// More rows of one class than counters of 16 bits hold, all of weight 1.
 TEST(parts_of_many_rows_are_bounded_by_wide_counters) {
   Random random(163);
   for (const bool weighted : {false, true}) {
     ordered_rows::Table table;
-    table.n_ranks = {66'000, 50};
+    table.n_ranks = {72'000, 50};
     table.ranks.resize(2);
-    for (std::uint32_t r = 0; r < 66'000; ++r) {
+    for (std::uint32_t r = 0; r < 72'000; ++r) {
       table.ranks[0].push_back(r);
       table.ranks[1].push_back(random.below(50u));
-      table.labels.push_back(random.chance(0.2) || (r > 20'000 && r < 50'000) ? 1 : 0);
+      table.labels.push_back(random.chance(r > 20'000 && r < 23'000 ? 0.6 : 0.02) ? 1 : 0);
       table.weights.push_back(1);
     }
     if (weighted)
@@ -291,9 +291,9 @@ TEST(parts_of_many_rows_are_bounded_by_wide_counters) {
     Options options;
     if (weighted) options.min_samples_leaf = 300;
     const Bench bench(table, {0.95, 0.5, {2.5, 2.5}}, options);
-    CHECK_EQUAL(bench.data.n_distinct_rows(), 66'000u);
+    CHECK_EQUAL(bench.data.n_distinct_rows(), 72'000u);
     Parts parts(bench, bench.data.all_rows(), 0);
-    std::vector<std::uint8_t> low(66'000, 1);
+    std::vector<std::uint8_t> low(72'000, 1);
     parts.check(low);
     for (std::size_t i = 0; i < low.size(); ++i) low[i] = i % 7 == 0 ? 1 : 0;
     parts.check(low);
