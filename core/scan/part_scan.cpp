@@ -73,14 +73,18 @@ void PartScan::start(const OrderedView& view, const Bounds& bounds, std::size_t 
 }
 
 void PartScan::choose_counters() {
-  unit_rows_ = std::ranges::all_of(view_->runs(), [](const OrderedView::Run& run) {
-    return run.n_classes == 1 && run.pattern->weight == 1;
-  });
+  bool pure_rows = true;
+  unit_rows_ = true;
+  for (const OrderedView::Run& run : view_->runs()) {
+    pure_rows = pure_rows && run.n_classes == 1;
+    unit_rows_ = unit_rows_ && run.n_classes == 1 && run.pattern->weight == 1;
+  }
   counter_bits_ = view_->total().weight < 1 << narrow ? narrow : wide;
   n_counters_ = mixed_.size() + (unit_rows_ ? 0 : 1);
   n_words_ = 2 * n_counters_ * counter_bits_ <= word_bits ? 1 : 2;
+  // A row of several classes pays for these, alone; with another row its bound may fall.
   counted_ = mixed_.size() >= 2 && n_counters_ * counter_bits_ <= word_bits &&
-             stop_lower_ == stop_upper_ && (leaves_only_ || view_->total().groups == 0);
+             stop_lower_ == stop_upper_ && (leaves_only_ || pure_rows);
 }
 
 void PartScan::find_span_codes() {

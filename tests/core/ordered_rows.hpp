@@ -85,11 +85,12 @@ struct Shape {
       for (auto& of : table.bits) of[r] = of[like];
     }
   if (shape.weighted_tests) {
-    const int kind = random.below(3);
+    const int kind = random.below(4);
     for (std::size_t t = 0; t < table.n_tests(); ++t) {
-      const std::uint32_t weight = kind == 0   ? random.between(1u, 3u)
-                                   : kind == 1 ? 1u << random.below(12)
-                                               : random.between(1u, 1'000'000u);
+      std::uint32_t weight = random.between(1u, 3u);
+      if (kind == 1) weight = 1u << random.below(12);
+      if (kind == 2) weight = random.between(1u, 1'000'000u);
+      if (kind == 3) weight = random.chance(0.2) ? 1'000'000 : 1;  // a few outweigh all others
       table.test_weights.push_back(weight);
     }
   }

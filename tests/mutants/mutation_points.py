@@ -287,6 +287,8 @@ class Rewriter:
 
     def reason_to_leave_out(self, node: Node) -> str | None:
         below = node
+        if any(child.type == "string_literal" for child in node.children):
+            return "words of an error"
         for at in ancestors(node):
             match at.type:
                 case kind if kind in CONSTANT:
@@ -310,6 +312,8 @@ class Rewriter:
                             return "work that is counted"
                         if re.search(r"\breserve$", name):
                             return "memory that is counted"
+                case "throw_statement":
+                    return "words of an error"
                 case "init_declarator":
                     declarator = at.child_by_field_name("declarator")
                     if declarator is not None and WORK.search(declarator.text):

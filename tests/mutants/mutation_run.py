@@ -1,4 +1,7 @@
-"""Mutation testing of what a certificate rests on: `core/model`, `core/scan`, `core/prove`, keys.
+"""Mutation testing of what a certificate rests on: costs, bounds, expansions, proofs, row sets.
+
+Mutated are `core/model`, `core/scan`, `core/prove`, and of `core/data` the keys and the ordered
+columns.
 
     python tests/mutants/mutation_run.py [--only REGEX] [--again] [--sample N] [--jobs N] [--kept]
 
@@ -32,15 +35,15 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 WORK = ROOT / "build" / "mutants"
 BUILT = WORK / "build" / "core_test"
-# What subproblems are recognised by.
-KEYS = {
+# What subproblems are recognised by, and what thresholds are.
+OF_DATA = {
     Path("core/data") / f"{name}.{kind}"
-    for name in ("blake2b", "keyed_hash", "row_keys")
+    for name in ("blake2b", "keyed_hash", "ordered_columns", "row_keys")
     for kind in ("cpp", "hpp")
 }
 # Tests that say nothing of certificates.
 WITHOUT = (
-    "data/[!kr]*.cpp",
+    "data/[!kor]*.cpp",
     "data/route.cpp",
     "improve/*.cpp",
     "sample/[!t]*.cpp",
@@ -85,7 +88,7 @@ def write(path: Path, text: str) -> None:
 def make_copy() -> Made:
     made = Made()
     source = WORK / "source"
-    mutated = {path.relative_to(ROOT) for path in files(ROOT / "core")} | KEYS
+    mutated = {path.relative_to(ROOT) for path in files(ROOT / "core")} | OF_DATA
     wanted = {Path("CMakeLists.txt")}
     wanted |= {p.relative_to(ROOT) for p in (ROOT / "fuzz").glob("*.[ch]pp")}
     for folder in ("core", "cmake", "tests/core", "tests/traces"):

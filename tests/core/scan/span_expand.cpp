@@ -222,6 +222,11 @@ maptree::Prior random_prior(Random& random, int n_classes) {
   prior.alpha = random.one_of({0.95, 0.95, 0.5, 0.999999});
   prior.beta = random.one_of({0.5, 0.5, 0.0, 2.0});
   prior.rho.assign(static_cast<std::size_t>(n_classes), random.one_of({2.5, 0.3, 0.05, 1e-3}));
+  if (random.chance(0.25)) {  // stopping is dear near the root, and a row of class 0 costs nothing
+    prior.alpha = random.one_of({0.999, 0.999999});
+    prior.beta = random.one_of({0.01, 0.1, 0.5});
+    prior.rho[0] = 1e6;
+  }
   return prior;
 }
 
@@ -241,7 +246,7 @@ ordered_rows::Shape random_shape(Random& random, bool deep) {
 Options random_options(Random& random, bool deep) {
   Options options;
   if (!deep || random.chance(0.2)) options.max_depth = random.between(1, 3);
-  if (random.chance(0.3)) options.min_samples_leaf = random.between(2, 5);
+  if (random.chance(0.3)) options.min_samples_leaf = random.between(2, 10);
   if (random.chance(0.2)) options.spans = false;
   if (random.chance(0.2)) options.distinct_rows_bound = false;
   if (random.chance(0.2)) options.varying_bound = false;
@@ -254,7 +259,7 @@ Options random_options(Random& random, bool deep) {
 TEST(spans_bound_every_threshold_within) {
   Random random(171);
   n_spans = n_given = n_parted = n_left_out = n_best = 0;
-  for (int round = 0; round < 250; ++round) {
+  for (int round = 0; round < 500; ++round) {
     const bool deep = random.chance(0.5);
     const ordered_rows::Shape shape = random_shape(random, deep);
     const Bench bench(ordered_rows::random_table(random, shape),
@@ -272,6 +277,38 @@ TEST(spans_bound_every_threshold_within) {
   CHECK(n_parted > 200);
   CHECK(n_left_out > 500);
   CHECK(n_best > 100);
+}
+
+// A smaller side that costs more than a larger one, within the slack of M: in the larger one a test
+// that costs next to nothing parts a row from the others, which stop a level deeper for less.
+TEST(spans_bound_larger_sides_that_cost_less) {
+  Random random(173);
+  for (int round = 0; round < 120; ++round) {
+    ordered_rows::Table table;
+    const std::uint32_t few = random.between(5u, 7u), all = few + random.between(3u, 4u);
+    table.n_ranks = {all};
+    table.ranks.resize(1);
+    const bool high = round % 2 == 1;  // or that of the high sides
+    for (std::uint32_t r = 0; r < all; ++r) table.ranks[0].push_back(high ? all - 1 - r : r);
+    table.labels.assign(all, 0);
+    table.weights.assign(all, 1);
+    table.test_weights.assign(all - 1, 1);
+    const std::uint32_t at = high ? all - 1 - few : few - 1, next = high ? at - 1 : at + 1;
+    table.test_weights[at] = 1'000'000;
+    table.test_weights[next] = random.one_of({1, 900'000});
+    Options options;
+    options.varying_bound = random.chance(0.5);
+    const Bench bench(table, {0.999999, random.one_of({0.1, 0.2}), {1e6, 1e-3}}, options);
+    CHECK(bench.bounds.shrink_slack(1) > Cost(0));
+    const RowSet rows = bench.data.all_rows();
+    RowSet smaller, larger;
+    bench.data.part(rows, at, high ? 0 : 1, smaller);
+    bench.data.part(rows, next, high ? 0 : 1, larger);
+    exact::Solver exact(bench.data, bench.posterior, -1, 1);
+    CHECK(exact.optimum(smaller, 1) > exact.optimum(larger, 1));
+    Expansions expansions(bench, random);
+    for (int i = 0; i < 4; ++i) expansions.check(rows, 0);
+  }
 }
 
 TEST(an_expansion_by_spans_that_is_stopped_says_so) {
