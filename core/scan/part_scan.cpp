@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
 
 namespace maptree {
 
@@ -501,7 +502,7 @@ bool PartScan::find_best_cuts(Watch& watch, std::vector<BestCut>& out) {
             : view_->cut_of(of, view_->rank(of, best.from));
     out.push_back({best.upper, c, cut});
   }
-  std::ranges::stable_sort(out, {}, &BestCut::cost);
+  std::ranges::sort(out, {}, [](const BestCut& best) { return std::pair(best.cost, best.column); });
   return true;
 }
 
