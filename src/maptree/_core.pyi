@@ -1,6 +1,6 @@
 """The compiled search and samplers. The package's own modules wrap it; nothing here is public."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,8 +28,10 @@ def pack(X: NDArray[Any]) -> PackedTable | None:
 class Dataset:
     """Takes the table, which is empty afterwards; not ``complete`` if ``seconds`` were too few.
 
-    ``test_weights``: prior odds of the columns, whole numbers of 1 or more that sum to less than
-    2^31 once their common divisor is taken out; None: all alike."""
+    ``test_weights``: prior odds of the tests, whole numbers of 1 or more that sum to less than
+    2^31 once their common divisor is taken out; None: all alike. ``ordered``: columns with all
+    their thresholds, each as the rank of every row and the number of ranks; threshold t is the
+    test rank <= t. Tests are numbered: the columns of the table, then these thresholds."""
 
     def __init__(
         self,
@@ -43,6 +45,7 @@ class Dataset:
         seconds: float = ...,
         clock: Callable[[], float] | None = None,
         test_weights: NDArray[np.uint32] | None = None,
+        ordered: Sequence[tuple[NDArray[np.uint32], int]] = (),
     ) -> None: ...
     def use_keys(self, multipliers: NDArray[np.uint64]) -> None: ...
     @property

@@ -167,6 +167,25 @@ def test_the_prior_on_the_command_line_is_that_of_the_library(here, capsys):
     assert "thresholds from coarse to fine, times weights of columns: id 0, age 2." in page
 
 
+def test_max_thresholds(here, capsys):
+    told = call(capsys, "fit", "people.csv", "-t", "buys", *QUICK, "--max-thresholds", "2")
+    assert told.code == 0
+    few = load_model("people.model.json")
+    assert few.encoder.max_thresholds == 2
+    assert all(len(column.thresholds) <= 2 for column in few.encoder_.schema_)
+    call(capsys, "fit", "people.csv", "-t", "buys", *QUICK, "--max-thresholds", "16")
+    assert load_model("people.model.json").encoder == "auto"
+    told = call(capsys, "fit", "people.csv", "-t", "buys", *QUICK, "--max-thresholds", "all")
+    assert "by quantile" not in told.out
+    every = load_model("people.model.json")
+    n_thresholds = sum(len(column.thresholds) for column in every.encoder_.schema_)
+    assert f"tree over all {n_thresholds:,} thresholds of" in " ".join(told.out.split())
+    assert every.encoder.max_thresholds is None
+    hours = people()["hours"]
+    schema = {column.name: column for column in every.encoder_.schema_}
+    assert len(schema["hours"].thresholds) == len(hours.dropna().unique()) - 1
+
+
 def test_json_names_the_prior(here, capsys):
     arguments = ["--column-weights", "zip=0", "--column-weights", "hours=0", "--alpha", ".9"]
     told = call(capsys, "fit", "people.csv", "-t", "buys", *QUICK, *arguments, "--json")

@@ -81,6 +81,16 @@ def test_errors_are_one_json_document_too(here, capsys, arguments, code):
         ("-t buys --rho 1,nan", 2, "--rho 1,nan is not finite"),
         ("-t buys --alpha 2", 2, "--alpha 2.0 is out of range: pass a number above 0"),
         ("-t buys --drop id,buys", 2, "--drop buys is the target: drop other columns"),
+        (
+            "-t buys --max-thresholds none",
+            2,
+            "--max-thresholds none: pass a whole number of at least 1, or all.",
+        ),
+        (
+            "-t buys --max-thresholds 0",
+            2,
+            "--max-thresholds 0: pass a whole number of at least 1, or all.",
+        ),
         ("-t buys --split-prior rows", 2, "--split-prior rows is unknown: pass tests or columns."),
         ("-t buys --column-weights Age=2", 1, "no column 'Age'. Did you mean 'age'?"),
         (

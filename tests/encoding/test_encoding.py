@@ -18,7 +18,8 @@ from sklearn.exceptions import NotFittedError
 
 from maptree import BinaryEncoder
 from maptree.encoding.ranking import rank
-from maptree.encoding.thresholds import choose_gaps, float_thresholds
+from maptree.encoding.thresholds import choose_gaps
+from maptree.schema.placing import float_thresholds
 from maptree.tables.labels import _positions
 from problems import examples
 
@@ -274,7 +275,7 @@ def test_before_fit():
             method([[0.0]])
 
 
-@pytest.mark.parametrize("value", [0, -1, 1.5, None, True])
+@pytest.mark.parametrize("value", [0, -1, 1.5, "all", True])
 def test_max_thresholds_out_of_range(value):
     with pytest.raises((ValueError, TypeError), match="max_thresholds="):
         BinaryEncoder(max_thresholds=value).fit([[1.0], [2.0]])

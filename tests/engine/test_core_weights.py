@@ -84,11 +84,11 @@ def test_weights_count_for_samplers_too(table: tuple[Any, Any], fold_columns: bo
 @pytest.mark.parametrize(
     ("weights", "says"),
     [
-        ([1, 0, 1, 1], "weight of column 1 is 0"),
-        ([1, 2**31, 1, 1], "up to column 1 are too large"),
-        ([2**31 - 3, 1, 1, 1], "up to column 3 are too large"),
-        ([1, 2], "one entry a column"),
-        ([], "one entry a column"),
+        ([1, 0, 1, 1], "weight of test 1 is 0"),
+        ([1, 2**31, 1, 1], "up to test 1 are too large"),
+        ([2**31 - 3, 1, 1, 1], "up to test 3 are too large"),
+        ([1, 2], "one entry a test"),
+        ([], "one entry a test"),
     ],
 )
 def test_weights_out_of_range_are_refused(

@@ -58,9 +58,15 @@ def deep() -> Case:
     return deep_case(n_levels=600, n_rows=1_000 if STRICT else 200)
 
 
-@pytest.fixture(params=["mixed", "deep"])
+@pytest.fixture(scope="session")
+def every() -> Case:
+    """A tree over all thresholds, of which the exports know those that it tests."""
+    return mixed_case(n_rows=1_000 if STRICT else 200, seed=2, depth=6, max_thresholds=None)
+
+
+@pytest.fixture(params=["mixed", "deep", "every"])
 def case(request: pytest.FixtureRequest) -> Case:
-    """Each of the two."""
+    """Each of the three."""
     return request.getfixturevalue(request.param)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from maptree import MAPTreeClassifier, Tree
+from maptree import BinaryEncoder, MAPTreeClassifier, Tree
 from maptree.schema.columns import Column
 from models import change
 
@@ -75,15 +75,22 @@ class Case:
         return self.table.to_pylist()
 
 
-def mixed_case(n_rows: int, seed: int = 0, depth: int = 12) -> Case:
+def mixed_case(
+    n_rows: int, seed: int = 0, depth: int = 12, max_thresholds: int | None = 16
+) -> Case:
     """A model with a random tree over every test, and rows with holes and unknown values."""
     rng = np.random.default_rng(seed)
     train = pa.table({name: _column(name, 700, rng) for name in TYPES})
     labels = np.array(LABELS)[rng.integers(0, 3, 700)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the identifier
-        model = MAPTreeClassifier(max_expansions=1, max_depth=1).fit(train, labels)
-    change(model, tree=wide_tree(model.encoder_.transform(train), rng, depth))
+        encoder = BinaryEncoder(max_thresholds=max_thresholds)
+        model = MAPTreeClassifier(max_expansions=1, max_depth=1, encoder=encoder)
+        model.fit(train, labels)
+    used = rng.random(len(model.encoder_.test_columns_))
+    if max_thresholds is None:  # columns with few tests come first
+        used *= np.bincount(model.encoder_.test_columns_)[model.encoder_.test_columns_]
+    change(model, tree=wide_tree(model.encoder_.transform(train), rng, depth, used))
     columns = {}
     for name, column in zip(TYPES, model.encoder_.schema_, strict=True):
         values = _column(name, n_rows, rng, holes=0.15, unknown=0.2)
@@ -109,9 +116,10 @@ def deep_case(n_levels: int, n_rows: int, seed: int = 1) -> Case:
     return case
 
 
-def wide_tree(answers: np.ndarray, rng: np.random.Generator, depth: int) -> Tree:
+def wide_tree(
+    answers: np.ndarray, rng: np.random.Generator, depth: int, n_used: np.ndarray
+) -> Tree:
     """Split at the varying test that was used least, so that all are asked somewhere."""
-    n_used = rng.random(answers.shape[1])
     feature, left, right = [], [], []
     stack = [(np.arange(len(answers)), 0, -1, False)]
     while stack:

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maptree import BinaryEncoder
-from maptree.encoding.thresholds import day_threshold, exact_threshold, time_threshold
+from maptree.schema.placing import day_threshold, exact_threshold, time_threshold
 from maptree.tables.clock import (
     DAY,
     date_text,

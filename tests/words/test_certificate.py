@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from command import call
-from maptree import MAPTreeClassifier
+from maptree import BinaryEncoder, MAPTreeClassifier
 from maptree.words.certificate import (
     certificate_sentences,
     headline,
@@ -98,3 +98,28 @@ def test_thousands_are_separated(here, capsys):
     said = call(capsys, "fit", "wide.csv", "-t", "y", "--max-expansions", "1").out
     assert "1,100 rows, 1,201 columns" in said
     assert "n = 1,100" in said or "of 1,200 columns" in said
+
+
+def said_first(X, y, **params):
+    encoder = BinaryEncoder(max_thresholds=None)
+    model = MAPTreeClassifier(encoder=encoder, **params).fit(X, y)
+    return certificate_sentences(model.fitted_)[0]
+
+
+def test_the_certificate_names_all_thresholds():
+    y = [0, 0, 0, 1, 1, 1] * 6
+    numbers = np.arange(36) % 6
+    two = np.stack([numbers, np.arange(36) * 7 % 36], axis=1)
+    said = said_first(two, y)
+    assert said == (
+        "Proved: no tree over all 40 thresholds of 2 columns is more probable than this one."
+    )
+    said = said_first(two, y, max_depth=1)
+    assert "over all 40 thresholds of 2 columns, of depth 1 or less, is" in said
+    mixed = [[a, b] for a, b in zip(numbers.tolist(), list("abc" * 12), strict=True)]
+    assert "over all 5 thresholds of 1 column and 3 other tests is" in said_first(mixed, y)
+    mixed[0][0] = None
+    assert "over all 5 thresholds of 1 column and 4 other tests is" in said_first(mixed, y)
+    assert "tree over this test is" in said_first(np.array([[3], [7]] * 18), [0, 1] * 18)
+    assert "over these 3 tests is" in said_first([[c] for c in "abc" * 12], y)
+    assert "over these 2 tests is" in said_first(np.eye(2, dtype=int)[numbers % 2], y)

@@ -148,16 +148,14 @@ def _fit(plan: Plan, table: pa.Table, target: Target, rows: Rows, title: str) ->
 
 
 def _encoder(plan: Plan, table: pa.Table) -> Any:
-    """Return the encoder: the usual one, unless an option says how to read text."""
+    """Return the encoder: the usual one, unless an option changes its parameters."""
     from maptree.encoding.encoder import BinaryEncoder
 
-    reading = plan.reading
-    asked = reading.dates is not None or reading.decimal is not None
     types = [field.type for field in table.schema]
     text = any(pa.types.is_string(kind) or pa.types.is_large_string(kind) for kind in types)
-    if not asked or not text:
-        return "auto"
-    return BinaryEncoder(dates=reading.dates, decimal=reading.decimal)
+    dates, decimal = (plan.reading.dates, plan.reading.decimal) if text else (None, None)
+    encoder = BinaryEncoder(plan.max_thresholds, dates=dates, decimal=decimal)
+    return "auto" if encoder.get_params() == BinaryEncoder().get_params() else encoder
 
 
 def was_interrupted(fitted: FittedTree) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 from maptree.cli.mistakes import USAGE, Refusal
 from maptree.model_file import FORMAT
 from maptree.parameters.budget import Budget
-from maptree.parameters.numbers import ParameterError
+from maptree.parameters.numbers import ParameterError, whole_number
 from maptree.parameters.prior import read_alpha, read_beta, read_rho
 from maptree.parameters.split_prior import read_split_prior
 
@@ -139,6 +139,21 @@ class TextReading:
             raise Refusal(f"--dates {self.dates} is unknown: pass dmy or mdy.", USAGE)
 
 
+def read_max_thresholds(text: str) -> int | None:
+    """Return the largest number of thresholds of a column; None: all.
+
+    >>> read_max_thresholds("32"), read_max_thresholds("all")
+    (32, None)
+    """
+    if text.lower() == "all":
+        return None
+    try:
+        return whole_number("max_thresholds", int(text), least=1)
+    except ValueError:
+        given = f"--max-thresholds {text}"
+        raise Refusal(f"{given}: pass a whole number of at least 1, or all.", USAGE) from None
+
+
 @dataclass(frozen=True)
 class Plan:
     """What the user asked for."""
@@ -152,6 +167,7 @@ class Plan:
     holding_out: HoldingOut
     parameters: dict[str, Any]
     reading: TextReading
+    max_thresholds: int | None
     as_json: bool
 
     @property

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from maptree.cli.mistakes import Refusal
+from maptree.schema.kept_thresholds import Kept
 
 if TYPE_CHECKING:
     from maptree.schema.columns import Column
@@ -56,7 +57,8 @@ def _any_number(column: Any, about: Column) -> Any:
         return _whole(column)
     except pa.ArrowInvalid:
         numbers = _number(column)
-    asked = (*about.thresholds, *about.categories)
+    thresholds = about.thresholds.items if isinstance(about.thresholds, Kept) else about.thresholds
+    asked = (*thresholds, *about.categories)
     far = any(abs(float(value)) >= 2**62 for value in asked)
     if far or not _all(column, _WHOLE_OR_INFINITE):
         return numbers

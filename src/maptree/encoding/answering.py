@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -49,10 +48,6 @@ class Answers:
         self._table = table
         self._strict = strict
         self._read = check_table(schema, table, strict)
-        ends = accumulate(len(column.tests) for column in schema.columns)
-        self._first = [
-            end - len(column.tests) for end, column in zip(ends, schema.columns, strict=True)
-        ]
         self._prepared: dict[int, PreparedColumn] = {}
 
     def __call__(self, test: int, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
@@ -110,7 +105,7 @@ class Answers:
         j = self._schema.column_of_test[test]
         if j not in self._prepared:
             self._prepared[j] = self.column(j)
-        return self._prepared[j], test - self._first[j]
+        return self._prepared[j], test - self._schema.first_tests[j]
 
     def column(self, j: int) -> PreparedColumn:
         """Read a column and return it ready for its tests."""

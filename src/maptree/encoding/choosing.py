@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from maptree.encoding.prepared_columns import add_column, prepare
 from maptree.encoding.thresholds import ChosenThresholds, choose_thresholds
+from maptree.parameters.numbers import bad_value
 from maptree.schema.columns import BinaryColumns, Column, EncoderParameters
 from maptree.tables.binary import is_binary
 from maptree.tables.clock import is_zone
@@ -26,8 +27,14 @@ from maptree.words.values import category_text
 # Text is taken for an identifier if it has more distinct values than this, and more than one for
 # every two rows: a test for one value would single out a row or two.
 _FEW_CATEGORIES = 10
+# The answers to all thresholds of a table may take this many bytes, packed.
+_MOST_PACKED = 1 << 31
 # How many values of an identifier are examined to see whether they read as numbers.
 _SAMPLE = 100
+
+
+# For each row, the rank of its value among those of a column.
+Ranks = NDArray[np.uint32]
 
 
 @dataclass(frozen=True)
@@ -51,7 +58,12 @@ class Rows:
 
 
 class TablePass:
-    """The tests of a table's columns, and with ``pack`` their packed answers."""
+    """The tests of a table's columns, and with ``pack`` their packed answers.
+
+    Where columns have all their thresholds, ``ranks`` gets the ranks of their values, by column, in
+    place of packed answers: the answer to threshold t of a column is whether the rank is at most t.
+    Missing values have the highest rank.
+    """
 
     def __init__(
         self,
@@ -61,6 +73,7 @@ class TablePass:
         pack: bool,
         hashes: RowHashes | None = None,
         unused: Collection[int] = (),
+        ranks: dict[int, Ranks] | None = None,
     ) -> None:
         self.table = table
         self.rows = rows
@@ -68,6 +81,7 @@ class TablePass:
         self.pack = pack
         self.hashes = hashes  # of the rows
         self.unused = unused  # columns that get no test, unread
+        self.ranks = ranks
         self.columns: list[Column] = []
         self.packed: list[NDArray[np.uint8]] = []  # per column
         self.binary = True  # all columns so far are 0/1
@@ -94,6 +108,8 @@ class TablePass:
                     self._read(j, name)
             except OutOfTimeError:
                 del self.columns[j:], self.packed[j:]
+                if self.ranks is not None:
+                    self.ranks.pop(j, None)
                 if self.hashes is not None:
                     self.hashes.complete = False
                 self._leave_unread(name)
@@ -107,8 +123,11 @@ class TablePass:
         else:
             reading = self._read_text(values)
             values = reading.values
-            column = choose_column(name, values, self.rows, self.parameters)
+            column, ranks = choose_with_ranks(name, values, self.rows, self.parameters)
             column = with_reading(column, reading)
+            # One test is one bit a row; a rank takes 32.
+            if self.ranks is not None and ranks is not None and len(column.tests) > 1:
+                self.ranks[j] = ranks
         self._append(column, values, self.table.label(j))
 
     def _append_unused(self, name: str) -> None:
@@ -130,10 +149,25 @@ class TablePass:
         self.columns.append(column)
         if self.hashes is not None:
             add_column(self.hashes, len(self.columns) - 1, column, values)
-        if self.pack and column.tests:
+        ranked = self.ranks is not None and len(self.columns) - 1 in self.ranks
+        if self.pack and column.tests and not ranked:
+            self._refuse_many(column)
             self.packed.append(prepare(column, values, where).pack())
         elif self.pack:
             self.packed.append(no_answers(len(values)))
+
+    def _refuse_many(self, column: Column) -> None:
+        """Refuse to pack the answers to very many thresholds."""
+        n_tests = sum(map(len, self.packed)) + len(column.tests)
+        n_bytes = n_tests * -(-self.table.n_rows // 8)
+        if self.parameters.max_thresholds is None and n_bytes > _MOST_PACKED:
+            fault = f"gives the columns up to {column.name!r} {n_tests:,} tests, whose answers"
+            raise bad_value(
+                "max_thresholds",
+                None,
+                f"{fault} would take {n_bytes / 2**30:,.1f} GiB",
+                "pass a number, such as 256; MAPTreeClassifier takes all thresholds",
+            )
 
     def _leave_binary(self) -> None:
         """Remove the tests of constant columns, which only an all-0/1 table keeps."""
@@ -190,6 +224,18 @@ def choose_column(name: str, values: Values, rows: Rows, parameters: EncoderPara
     >>> choose_column("age", values, rows, EncoderParameters()).thresholds
     (45.5,)
     """
+    return choose_with_ranks(name, values, rows, parameters)[0]
+
+
+def choose_with_ranks(
+    name: str, values: Values, rows: Rows, parameters: EncoderParameters
+) -> tuple[Column, Ranks | None]:
+    """Choose the tests of a column; where these are all thresholds, return the ranks of the rows.
+
+    >>> values = Values("number", "float64", np.array([30, np.nan, 45, 46]))
+    >>> choose_with_ranks("age", values, Rows(), EncoderParameters(max_thresholds=None))[1]
+    array([0, 3, 1, 2], dtype=uint32)
+    """
     counted = rows.counted
     present = values.present(counted)
     n_counted = len(values) if counted is None else int(np.count_nonzero(counted))
@@ -198,25 +244,32 @@ def choose_column(name: str, values: Values, rows: Rows, parameters: EncoderPara
     zone = values.zone if values.zone is None or is_zone(values.zone) else "UTC"
     column = Column(name, values.kind, values.dtype, zone=zone)
     if n_present == 0:
-        return replace(column, kind="constant", zone=None, note="every value is missing: no test")
+        note = "every value is missing: no test"
+        return replace(column, kind="constant", zone=None, note=note), None
     column = replace(column, has_missing=n_present < n_counted)
-    values, rows = values.keep(present), rows.keep(present)
+    kept, rows = values.keep(present), rows.keep(present)
     if values.kind == "category":
-        chosen = choose_categories(values, rows.weights, parameters.max_categories)
-        return _with_categories(column, chosen)
+        chosen = choose_categories(kept, rows.weights, parameters.max_categories)
+        return _with_categories(column, chosen), None
     if values.kind == "boolean":
-        if values.data.all() or not values.data.any():
-            return _constant(column, str(bool(values.data[0])))
-        return replace(column, categories=(False, True))
-    thresholds = choose_thresholds(values, rows.codes, rows.weights, parameters.max_thresholds)
-    return _with_thresholds(column, thresholds)
+        if kept.data.all() or not kept.data.any():
+            return _constant(column, str(bool(kept.data[0]))), None
+        return replace(column, categories=(False, True)), None
+    thresholds = choose_thresholds(kept, rows.codes, rows.weights, parameters.max_thresholds)
+    column = _with_thresholds(column, thresholds)
+    if thresholds.ranks is None or present is None:
+        return column, thresholds.ranks
+    # The highest rank, which is that of missing values; rows that do not count may have any.
+    ranks = np.full(len(values), len(column.tests), dtype=np.uint32)
+    ranks[present] = thresholds.ranks
+    return column, ranks
 
 
 def with_reading(column: Column, reading: Reading) -> Column:
     """Return a column with how its text was read."""
     note = "; ".join(filter(None, (reading.note, column.note)))
     # A constant needs no reading: it has no test, or one for missing values.
-    tested = any(test.asks != "missing" for test in column.tests)
+    tested = len(column.tests) > column.has_missing
     return replace(column, note=note, writing=reading.writing if tested else None)
 
 

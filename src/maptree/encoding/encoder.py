@@ -14,7 +14,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from maptree import _core
 from maptree.encoding.answering import Answers
-from maptree.encoding.choosing import Rows, TablePass, binary_schema
+from maptree.encoding.choosing import Ranks, Rows, TablePass, binary_schema
 from maptree.parameters.numbers import bad_value, whole_number
 from maptree.parameters.split_prior import by_column, read_column_weights, read_split_prior
 from maptree.schema.columns import Column, EncoderParameters, Schema
@@ -56,11 +56,12 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     - **Numbers** become tests such as ``age <= 45.5``, with thresholds halfway between
       neighbouring distinct values (rounded to as few digits as possible, but by no more than a
-      hundredth of the gap). If labels are given, only thresholds where the class can change are
-      kept: none between two values whose rows all have the same class. If more than
-      ``max_thresholds`` remain, they are chosen by quantile: those nearest to dividing the rows
-      into ``max_thresholds + 1`` equal groups, the lower one on ties. A value with more rows than
-      an equal share is a group of its own, and the rest is divided equally.
+      hundredth of the gap). With ``max_thresholds=None`` these are all. Otherwise, if labels are
+      given, only thresholds where the class can change are kept: none between two values whose
+      rows all have the same class. If more than ``max_thresholds`` remain, they are chosen by
+      quantile: those nearest to dividing the rows into ``max_thresholds + 1`` equal groups, the
+      lower one on ties. A value with more rows than an equal share is a group of its own, and the
+      rest is divided equally.
     - **Dates, times, durations** are treated as numbers, ``joined <= 2021-03-04``. A column of
       datetimes that are all at midnight is treated as dates and compared by day.
     - **Text that is written like numbers or dates** is read as such: ``4,321``, ``1.234,50 EUR``,
@@ -89,8 +90,11 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    max_thresholds : int, default=16
-        The largest number of thresholds per column.
+    max_thresholds : int or None, default=16
+        The largest number of thresholds per column. None: one between every two neighbouring
+        values. ``MAPTreeClassifier`` then searches over ranks, and needs 4 bytes per value for them
+        whatever the number of thresholds; ``transform`` and the samplers need the answers to all
+        tests.
     max_categories : int, default=32
         The largest number of tests for categories per column.
     dates : "dmy", "mdy" or None, default=None
@@ -127,6 +131,12 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
            [1, 0, 0],
            [0, 0, 1],
            [0, 1, 0]], dtype=uint8)
+
+    All thresholds, whatever the labels:
+
+    >>> encoder = BinaryEncoder(max_thresholds=None).fit(X, ["no", "no", "yes", "yes"])
+    >>> encoder.schema_[0].thresholds
+    (35.0, 45.5, 53.0)
     """
 
     passthrough_: bool
@@ -135,7 +145,7 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        max_thresholds: int = 16,
+        max_thresholds: int | None = 16,
         max_categories: int = 32,
         dates: str | None = None,
         decimal: str | None = None,
@@ -153,7 +163,8 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def test_columns_(self) -> NDArray[np.int32]:
         """The column that each test uses."""
-        return np.array(self.schema().column_of_test, dtype=np.int32)
+        columns = np.arange(len(self._columns), dtype=np.int32)
+        return np.repeat(columns, np.diff(self.schema().first_tests))
 
     @property
     def test_thresholds_(self) -> NDArray[np.float64]:
@@ -213,12 +224,14 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         deadline: float = np.inf,
         hashes: RowHashes | None = None,
         unused: Collection[int] = (),
+        ranks: dict[int, Ranks] | None = None,
     ) -> _core.PackedTable:
         """Choose the tests and pack their answers, reading every column once.
 
         Columns not read before ``deadline`` (in ``time.perf_counter`` seconds) get no test. Columns
         with a test are added to ``hashes``, of the rows. Columns that are ``unused`` get no test,
-        and are not read.
+        and are not read. With ``max_thresholds=None``, ``ranks`` gets the ranks of columns with
+        thresholds, by column, and their answers are not packed.
         """
         parameters = self._parameters()
         packed = table.pack() if isinstance(table, Matrix) and not unused else None
@@ -228,7 +241,9 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 add_binary_table(hashes, table)
             return packed
         rows = Rows(codes, weights)
-        chosen = TablePass(table, rows, parameters, pack=True, hashes=hashes, unused=unused)
+        chosen = TablePass(
+            table, rows, parameters, pack=True, hashes=hashes, unused=unused, ranks=ranks
+        )
         chosen.run(deadline)
         self._keep(table, chosen.schema, chosen.binary)
         return pack_columns(table.n_rows, chosen.packed)
@@ -239,8 +254,9 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if value is not None and value not in known:
                 remedy = f"pass {' or '.join(map(repr, known))}, or None"
                 raise bad_value(name, value, "is unknown", remedy)
+        limit = self.max_thresholds
         return EncoderParameters(
-            whole_number("max_thresholds", self.max_thresholds, least=1),
+            limit if limit is None else whole_number("max_thresholds", limit, least=1),
             whole_number("max_categories", self.max_categories, least=1),
             self.dates,
             self.decimal,

@@ -19,37 +19,43 @@ def most_levels(n_thresholds: int) -> int:
     return n_thresholds.bit_length() + 1
 
 
-def levels(below: ArrayLike, total: int) -> NDArray[np.int64]:
+def levels(below: ArrayLike, total: int) -> NDArray[np.int8]:
     """Return the level of each threshold, given how many of ``total`` rows are at most it.
 
     ``below`` increases. In each stretch between thresholds of earlier levels the threshold nearest
     to the middle of its rows comes next, the lower one on ties. Where many rows have few values the
     divisions are uneven and would go on and on: then the last level takes all that are left.
 
-    >>> levels([1, 2, 3, 4, 5, 6, 7], 8)
-    array([2, 1, 2, 0, 2, 1, 2])
-    >>> levels([90, 92, 94, 96, 98], 100)  # 90 rows of one value
-    array([0, 2, 1, 2, 3])
+    >>> levels([1, 2, 3, 4, 5, 6, 7], 8).tolist()
+    [2, 1, 2, 0, 2, 1, 2]
+    >>> levels([90, 92, 94, 96, 98], 100).tolist()  # 90 rows of one value
+    [0, 2, 1, 2, 3]
     """
-    twice = 2 * np.asarray(below, dtype=np.int64)  # so that middles are whole numbers
-    last = most_levels(len(twice)) - 1
-    level = np.full(len(twice), last, dtype=np.int64)
-    # Stretches: thresholds from `first` to before `end`, and the rows below and at most their ends.
-    first, end = np.array([0]), np.array([len(twice)])
+    rows = np.asarray(below, dtype=np.int64)
+    # Twice the rows, so that middles are whole numbers; with the ends of the column. There may be
+    # millions: small numbers are faster.
+    kind = np.int32 if 4 * total < 2**31 else np.int64
+    twice = np.array(2 * np.concatenate([[0], rows, [total]]), dtype=kind)
+    inner = twice[1:-1]
+    last = most_levels(len(inner)) - 1
+    level = np.full(len(inner), last, dtype=np.int8)
+    # Stretches: thresholds from `first` to before `end`.
+    first, end = np.array([0]), np.array([len(inner)])
     for number in range(last):
         some = first < end
         first, end = first[some], end[some]
         if not len(first):
             break
-        low = np.where(first > 0, twice[first - 1], 0)
-        high = np.where(end < len(twice), twice[np.minimum(end, len(twice) - 1)], 2 * total)
-        middle = (low + high) // 2
-        above = np.clip(np.searchsorted(twice, middle), first, end - 1)
+        middle = (twice[first] + twice[end + 1]) // 2
+        above = np.clip(np.searchsorted(inner, middle), first, end - 1)
         under = np.maximum(above - 1, first)
-        nearest = np.where(middle - twice[under] <= twice[above] - middle, under, above)
+        nearest = np.where(middle - inner[under] <= inner[above] - middle, under, above)
         level[nearest] = number
-        first, end = (
-            np.stack([first, nearest + 1], axis=1).ravel(),
-            np.stack([nearest, end], axis=1).ravel(),
-        )
+        first, end = _interleaved(first, nearest + 1), _interleaved(nearest, end)
     return level
+
+
+def _interleaved(one: NDArray[np.intp], other: NDArray[np.intp]) -> NDArray[np.intp]:
+    both = np.empty(2 * len(one), dtype=np.intp)
+    both[::2], both[1::2] = one, other
+    return both

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +18,8 @@ from maptree.tables.values import Categories, Values
 
 # Rows compared together: a whole number of bytes of packed answers, and few enough for the cache.
 _BLOCK = 1 << 15
+# Answers of a block at most, where a column has many tests.
+_ANSWERS = 1 << 24
 
 # The position of categories that were seen but have no test; that of unknown ones is -1.
 _OTHER = -2
@@ -57,17 +59,19 @@ class PreparedColumn:
     """
 
     values: Values
-    tests: tuple[Test, ...]
-    # For each test, what values.data is compared with; None: the test is false for every row.
-    bounds: tuple[Any, ...]
+    tests: Sequence[Test]
+    # What values.data is compared with in a test for a threshold or a category; None: the test is
+    # false for every row.
+    bound_of: Callable[[Any], Any]
 
     def answer(self, test: int, rows: NDArray[np.intp] | slice | None = None) -> NDArray[np.bool_]:
         """Return the answers of some rows, or of all, to one test of the column."""
-        values, asks, bound = self.values, self.tests[test].asks, self.bounds[test]
+        values, asks = self.values, self.tests[test].asks
         missing = values.missing if values.missing is None or rows is None else values.missing[rows]
         data = values.data if rows is None else values.data[rows]
         if asks == "missing":
             return values.keep(rows).is_missing()
+        bound = self.bound_of(self.tests[test].value)
         if bound is None:
             return np.zeros(len(data), dtype=bool)
         if data.dtype.kind == "O":
@@ -77,7 +81,8 @@ class PreparedColumn:
 
     def plain(self, test: int) -> PlainTest:
         """Return one test in the form that the core takes, for a column that holds no objects."""
-        values, asks, bound = self.values, self.tests[test].asks, self.bounds[test]
+        values, asks = self.values, self.tests[test].asks
+        bound = None if asks == "missing" else self.bound_of(self.tests[test].value)
         if asks == "missing" and values.missing is None and values.data.dtype.kind == "f":
             bound = np.nan
         elif asks == "missing" and values.missing is not None:
@@ -90,31 +95,35 @@ class PreparedColumn:
 
     def pack(self) -> NDArray[np.uint8]:
         """Return all answers: shape (tests, ceil(rows / 8)), row r at bit r % 8 of byte r // 8."""
-        n_rows = len(self.values)
-        packed = np.empty((len(self.tests), -(-n_rows // 8)), dtype=np.uint8)
-        for start in range(0, n_rows, _BLOCK):
-            rows = slice(start, min(start + _BLOCK, n_rows))
-            answers = self._answer_all(rows)
+        n_rows, tests = len(self.values), tuple(self.tests)
+        bounds = [self.bound_of(test.value) for test in tests if test.asks != "missing"]
+        packed = np.empty((len(tests), -(-n_rows // 8)), dtype=np.uint8)
+        block = max(8, min(_BLOCK, _ANSWERS // max(1, len(tests)) // 8 * 8))
+        for start in range(0, n_rows, block):
+            rows = slice(start, min(start + block, n_rows))
+            answers = self._answer_all(tests, bounds, rows)
             packed[:, start // 8 : -(-rows.stop // 8)] = np.packbits(
                 answers, axis=1, bitorder="little"
             )
         return packed
 
-    def _answer_all(self, rows: slice) -> NDArray[np.bool_]:
-        plain = len(self.tests) - (self.tests[-1].asks == "missing" if self.tests else 0)
-        kinds = {test.asks for test in self.tests[:plain]}
+    def _answer_all(
+        self, tests: tuple[Test, ...], bounds: list[Any], rows: slice
+    ) -> NDArray[np.bool_]:
+        plain = len(bounds)
+        kinds = {test.asks for test in tests[:plain]}
         data = self.values.data[rows]
-        if data.dtype.kind == "O" or len(kinds) != 1 or None in self.bounds[:plain]:
-            each = [self.answer(test, rows) for test in range(len(self.tests))]
+        if data.dtype.kind == "O" or len(kinds) != 1 or None in bounds:
+            each = [self.answer(test, rows) for test in range(len(tests))]
             return np.array(each, dtype=bool).reshape(len(each), len(data))
         # All at once: with many columns and few rows, the calls would dominate.
-        bounds = np.array(self.bounds[:plain], dtype=data.dtype)[:, np.newaxis]
-        answers = np.empty((len(self.tests), len(data)), dtype=bool)
+        compared = np.array(bounds, dtype=data.dtype)[:, np.newaxis]
+        answers = np.empty((len(tests), len(data)), dtype=bool)
         compare = np.equal if kinds == {"equals"} else np.less_equal
-        compare(data, bounds, out=answers[:plain])
+        compare(data, compared, out=answers[:plain])
         if self.values.missing is not None:
             answers[:plain] &= ~self.values.missing[rows]
-        if plain < len(self.tests):
+        if plain < len(tests):
             answers[plain] = self.values.keep(rows).is_missing()
         return answers
 
@@ -123,20 +132,14 @@ def prepare(column: Column, values: Values, where: str) -> PreparedColumn:
     """Prepare values for the tests of a fitted column; ``where`` names the column in messages."""
     check_kind(column, values, where)
     kind = values.kind
-    plain = [test.value for test in column.tests if test.asks != "missing"]
-    if not plain or kind == "nothing":
-        return PreparedColumn(values, column.tests, (None,) * len(column.tests))
+    if column.kind not in _ACCEPTED or kind == "nothing":
+        return PreparedColumn(values, column.tests, lambda _: None)
     if column.kind in ("category", "ordered") and kind in ("category", "ordered"):
-        values, bounds = _prepare_categories(column, values, plain)
-    elif column.kind in ("boolean", "category"):
-        values = _as_numbers(values)
-        bounds = [_equal(values, value) for value in plain]
-    else:
-        values = _as_numbers(values)
-        bounds = [_bound(column, values, threshold) for threshold in plain]
-    if len(bounds) < len(column.tests):
-        bounds.append(None)
-    return PreparedColumn(values, column.tests, tuple(bounds))
+        return _prepare_categories(column, values)
+    values = _as_numbers(values)
+    if column.kind in ("boolean", "category"):
+        return PreparedColumn(values, column.tests, lambda value: _equal(values, value))
+    return PreparedColumn(values, column.tests, lambda value: _bound(column, values, value))
 
 
 def accepted_kinds(column: Column) -> set[str]:
@@ -201,9 +204,7 @@ def _as_numbers(values: Values) -> Values:
     return _with_data(values, values.data.view(np.uint8))
 
 
-def _prepare_categories(
-    column: Column, values: Values, plain: Sequence[Any]
-) -> tuple[Values, list[Any]]:
+def _prepare_categories(column: Column, values: Values) -> PreparedColumn:
     """Number the values by their positions among the fitted categories."""
     unknown = len(column.categories) if column.kind == "ordered" else -1
     position = {category: i for i, category in enumerate(column.categories)}
@@ -212,8 +213,10 @@ def _prepare_categories(
     table[:-1] = [position.get(category, unknown) for category in values.categories]
     # Position -1, missing, finds the last entry.
     numbered = _with_data(values, table[values.data])
-    bounds = plain if column.kind == "ordered" else [position[category] for category in plain]
-    return numbered, list(bounds)
+    by_position = column.kind == "ordered"
+    return PreparedColumn(
+        numbered, column.tests, (lambda value: value) if by_position else position.__getitem__
+    )
 
 
 def is_unknown(column: Column, values: Values) -> NDArray[np.bool_]:

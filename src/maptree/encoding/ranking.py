@@ -1,15 +1,48 @@
-"""The order of numbers that no array type holds: Decimals, and whole numbers beyond 64 bits."""
+"""Ranks of values: of arrays, and of numbers that no array type holds.
+
+These are Decimals, and whole numbers beyond 64 bits.
+"""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maptree.tables.deadline import in_pieces
+from maptree.tables.deadline import check_deadline, in_pieces
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The distinct values of a column, and the rank of each row's value among them.
+
+    >>> ranking = Ranking.of(np.array([30, 46, 45, 30]), None)
+    >>> ranking.values, ranking.ranks, ranking.at_most
+    (array([30, 45, 46]), array([0, 2, 1, 0], dtype=uint32), array([2, 3, 4]))
+    """
+
+    values: NDArray[Any]  # increasing
+    ranks: NDArray[np.uint32]
+    at_most: NDArray[np.int64]  # rows with at most each value, counted with their weights
+
+    @classmethod
+    def of(cls, data: NDArray[Any], weights: NDArray[np.int64] | None) -> Ranking:
+        """Rank an array without missing values."""
+        order = np.argsort(data)
+        ordered = data[order]
+        is_first = np.ones(len(data), dtype=bool)
+        np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
+        check_deadline()
+        ranks = np.empty(len(data), dtype=np.uint32)
+        ranks[order] = np.cumsum(is_first, dtype=np.uint32) - np.uint32(1)
+        starts = np.flatnonzero(is_first)
+        ends = np.append(starts[1:], len(data))
+        at_most = ends if weights is None else np.cumsum(weights[order])[ends - 1]
+        return cls(ordered[starts], ranks, at_most.astype(np.int64, copy=False))
 
 
 def rank(numbers: list[Any]) -> tuple[list[Any], NDArray[np.intp]]:

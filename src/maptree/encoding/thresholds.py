@@ -1,17 +1,13 @@
 """The thresholds of a column with ordered values.
 
-``choose_gaps`` chooses gaps between neighbouring values. A threshold is then placed in each gap,
-near the middle and so that its text is short and exact: for floats (``float_thresholds``), for
-decimal numbers and whole numbers too large for floats (``exact_threshold``), for days
-(``day_threshold``) and for times (``time_threshold``).
+``choose_gaps`` chooses gaps between neighbouring values, in each of which a threshold is placed
+(``schema/placing.py``). Without a limit there is one in every gap, and the values become ranks.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -19,22 +15,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maptree.encoding.levels import levels
-from maptree.encoding.ranking import rank
+from maptree.encoding.ranking import Ranking, rank
 from maptree.schema.columns import Column, Threshold
-from maptree.tables.clock import DAY, SECOND, zone_offset
+from maptree.schema.on_demand import WholeNumbers
+from maptree.schema.placing import EveryThreshold, fit_floats, in_units, place
+from maptree.tables.clock import DAY
+from maptree.tables.deadline import check_deadline
 from maptree.tables.labels import Codes
 from maptree.tables.values import Category, Values
 from maptree.words.column_report import ROW_NUMBERS
 from maptree.words.values import threshold_text
 
-# Every whole number up to this one is exact as a float.
-_FLOATS = 2**53
 # Fewer whole numbers than this may all differ without being identifiers.
 _FEW_NUMBERS = 20
 # With this many classes or fewer, one pass per class over all rows makes sorting faster.
 _FEW_CLASSES = 16
-# Nanoseconds in a day, an hour, a minute, a second, and so on down to one.
-_ROUND_TIMES = (DAY, 3_600 * SECOND, 60 * SECOND, SECOND, 10**6, 10**3, 1)
 
 
 @dataclass(frozen=True)
@@ -42,17 +37,19 @@ class ChosenThresholds:
     """The thresholds of a column, and what kind of column it turned out to be."""
 
     kind: str
-    thresholds: tuple[Threshold, ...] = ()
-    levels: tuple[int, ...] = ()
+    thresholds: Sequence[Threshold] = ()
+    levels: Sequence[int] = ()
     categories: tuple[Category, ...] = ()
     note: str = ""
     only: str | None = None  # the text of the only value, in a constant column
+    # Without a limit: for each row, the number of thresholds below its value.
+    ranks: NDArray[np.uint32] | None = None
 
 
 def choose_thresholds(
-    values: Values, codes: Codes | None, weights: NDArray[np.int64] | None, limit: int
+    values: Values, codes: Codes | None, weights: NDArray[np.int64] | None, limit: int | None
 ) -> ChosenThresholds:
-    """Choose at most ``limit`` thresholds for values without missing ones.
+    """Choose at most ``limit`` thresholds for values without missing ones; None: all there are.
 
     >>> values = Values("number", "int64", np.array([30, 45, 46]))
     >>> choose_thresholds(values, None, None, 16).thresholds
@@ -62,24 +59,65 @@ def choose_thresholds(
     data, distinct = np.ascontiguousarray(values.data), None
     if data.dtype.kind == "O":
         # No array type holds these numbers: gaps are chosen among their ranks.
-        distinct, data = rank(data.tolist())
+        numbers, data = rank(data.tolist())
+        distinct = np.fromiter(numbers, dtype=object, count=len(numbers))
+        values = replace(values, per_unit=Fraction(1))
+    if limit is None:
+        return _every_threshold(values, data, distinct, weights)
     gaps = choose_gaps(data, codes, weights, limit)
     low, high, ends = (
-        _exact(side, distinct, values.per_unit) for side in (gaps.low, gaps.high, gaps.ends)
+        in_units(side if distinct is None else distinct[side], values.per_unit)
+        for side in (gaps.low, gaps.high, gaps.ends)
     )
-    categories = tuple(values.categories) if values.kind == "ordered" else ()
-    if gaps.n_values == 1:
-        column = Column("", values.kind, "", categories=categories, zone=values.zone)
-        return ChosenThresholds(values.kind, only=threshold_text(column, ends[0]))
-    if values.kind == "number" and gaps.n_values == 2 and ends == [0, 1]:
-        return ChosenThresholds("boolean", categories=(0, 1))
+    if (chosen := _few_values(values, gaps.n_values, ends)) is not None:
+        return chosen
+    notes = _notes(values, gaps.n_values, weights)
+    if len(gaps.low) < gaps.n_useful:
+        notes.insert(0, f"{len(gaps.low):,} of {gaps.n_useful:,} thresholds, by quantile")
     return ChosenThresholds(
         values.kind,
-        _place(values, low, high),
+        place(values.kind, values.zone, low, high, fit_floats(low + high)),
         tuple(levels(gaps.below, gaps.n_rows).tolist()),
-        categories,
-        _note(values, gaps, weights),
+        _categories(values),
+        "; ".join(notes),
     )
+
+
+def _every_threshold(
+    values: Values,
+    data: NDArray[Any],
+    distinct: NDArray[np.object_] | None,
+    weights: NDArray[np.int64] | None,
+) -> ChosenThresholds:
+    """Return a threshold for every gap; ``data`` are positions in ``distinct``, unless None."""
+    check_deadline()
+    ranking = Ranking.of(data, weights)
+    found = ranking.values if distinct is None else distinct[ranking.values]
+    ends = in_units(found[[0, -1]], values.per_unit)
+    if (chosen := _few_values(values, len(found), ends)) is not None:
+        return chosen
+    return ChosenThresholds(
+        values.kind,
+        EveryThreshold(values.kind, found, values.per_unit, values.zone),
+        WholeNumbers(levels(ranking.at_most[:-1], int(ranking.at_most[-1]))),
+        _categories(values),
+        "; ".join(_notes(values, len(found), weights)),
+        ranks=ranking.ranks,
+    )
+
+
+def _few_values(values: Values, n_values: int, ends: list[Any]) -> ChosenThresholds | None:
+    """Return what becomes of a column with one value, or with 0 and 1; None of any other."""
+    if n_values == 1:
+        column = Column("", values.kind, "", categories=_categories(values), zone=values.zone)
+        return ChosenThresholds(values.kind, only=threshold_text(column, ends[0]))
+    if values.kind == "number" and n_values == 2 and ends == [0, 1]:
+        return ChosenThresholds("boolean", categories=(0, 1))
+    return None
+
+
+def _categories(values: Values) -> tuple[Category, ...]:
+    return tuple(values.categories) if values.kind == "ordered" else ()
 
 
 def _by_day(values: Values) -> Values:
@@ -97,39 +135,23 @@ def _by_day(values: Values) -> Values:
     return replace(values, kind="date", data=days, per_unit=Fraction(1))
 
 
-def _exact(side: NDArray[Any], distinct: list[Any] | None, per_unit: Fraction) -> list[Any]:
-    """Return values as Python numbers in their unit: ints, floats or Decimals."""
-    numbers: list[Any] = side.tolist()
-    if distinct is not None:
-        return [distinct[number] for number in numbers]
-    if per_unit == 1:
-        return numbers
-    if per_unit < 1:  # days, seconds and so on: whole nanoseconds
-        return [number * per_unit.denominator for number in numbers]
-    places = len(str(per_unit.numerator)) - 1
-    return [Decimal(f"{number}E-{places}") for number in numbers]
-
-
-def _note(values: Values, gaps: Gaps, weights: NDArray[np.int64] | None) -> str:
-    notes = []
-    if len(gaps.low) < gaps.n_useful:
-        notes.append(f"{len(gaps.low):,} of {gaps.n_useful:,} thresholds, by quantile")
+def _notes(values: Values, n_values: int, weights: NDArray[np.int64] | None) -> list[str]:
+    """Return what is remarkable about the values."""
     if (
-        values.kind == "number"
-        and values.data.dtype.kind in "iuf"
-        and weights is None
-        and gaps.n_values == len(values) >= _FEW_NUMBERS
-        and values.per_unit == 1
+        values.kind != "number"
+        or values.data.dtype.kind not in "iuf"
+        or weights is not None
+        or not n_values == len(values) >= _FEW_NUMBERS
+        or values.per_unit != 1
     ):
-        course = _course(values.data)
-        if course:
-            notes.append(
-                f"{ROW_NUMBERS} {course} with the rows, like an identifier: drop the column if it "
-                "only numbers them"
-            )
-        elif values.data.dtype.kind in "iu":
-            notes.append("all values differ: drop it if it is an identifier")
-    return "; ".join(notes)
+        return []
+    course = _course(values.data)
+    if course:
+        like = "like an identifier: drop the column if it only numbers them"
+        return [f"{ROW_NUMBERS} {course} with the rows, {like}"]
+    if values.data.dtype.kind in "iu":
+        return ["all values differ: drop it if it is an identifier"]
+    return []
 
 
 def _course(numbers: NDArray[Any]) -> str:
@@ -266,103 +288,3 @@ def _by_quantile(below: NDArray[np.int64], total: int, limit: int) -> NDArray[np
     distinct = np.maximum.accumulate(nearest - steps) + steps
     chosen: NDArray[np.intp] = np.minimum(distinct, len(below) - limit + steps)
     return chosen
-
-
-# Placing a threshold in a gap
-
-
-def _place(values: Values, low: list[Any], high: list[Any]) -> tuple[Threshold, ...]:
-    pairs = zip(low, high, strict=True)
-    if values.kind == "number":
-        floats = all(isinstance(value, float) for value in low + high)
-        small = all(isinstance(value, int) and abs(value) <= _FLOATS for value in low + high)
-        if floats or small:
-            return tuple(float_thresholds(np.array(low, float), np.array(high, float)).tolist())
-        return tuple(exact_threshold(a, b) for a, b in pairs)
-    if values.kind in ("datetime", "time", "duration"):
-        offset = zone_offset(values.zone)
-        return tuple(time_threshold(a, b, offset) for a, b in pairs)
-    return tuple(day_threshold(a, b) for a, b in pairs)  # or a position among ordered categories
-
-
-def float_thresholds(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return thresholds t with low <= t < high: the middle, in as few digits as are needed.
-
-    Below infinity it is infinity, which stands for the test "is less than infinity".
-
-    >>> float_thresholds(np.array([45.0, 0.0]), np.array([46.0, 1 / 3]))
-    array([45.5  ,  0.167])
-    """
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        # Half of each, not half of the sum or the difference: those overflow for huge values.
-        middle = low / 2 + high / 2
-        gap = high - low
-        digits = np.ceil(-np.log10(gap * 0.02))
-        scale = 10.0 ** np.abs(digits)
-        short = np.where(
-            digits > 0, np.rint(middle * scale) / scale, np.rint(middle / scale) * scale
-        )
-        # Beyond 2**53 the scaled number has no fraction to round; 10**22 is the last exact power.
-        exact = (np.abs(middle * scale) < 2.0**53) & (np.abs(digits) <= 22)
-        short = np.where(exact & (np.abs(short - middle) <= gap * 0.01), short, middle)
-    threshold = np.where((low <= short) & (short < high), short, middle)
-    # Between neighbouring floats the middle rounds to one of them; it must not be the upper one.
-    result: NDArray[np.float64] = np.where((low <= threshold) & (threshold < high), threshold, low)
-    # Next to an infinity there is no middle: the threshold separates the infinity from all other
-    # numbers, and the two infinities by their sign.
-    result = np.where(np.isinf(high), np.where(np.isinf(low), 0.0, np.inf), result)
-    return result + 0.0  # not -0.0
-
-
-def exact_threshold(low: Threshold, high: Threshold) -> Threshold:
-    """Return a threshold t with low <= t < high, near the middle and of few digits.
-
-    >>> exact_threshold(2**60, 2**60 + 1), exact_threshold(10**20, 3 * 10**20)
-    (1152921504606846976, 200000000000000000000)
-    >>> exact_threshold(Decimal("0.10"), Decimal("0.15"))
-    Decimal('0.125')
-    """
-    if low == float("-inf"):
-        return 0.0 if high == float("inf") else float("-inf")
-    if high == float("inf"):
-        return float("inf")
-    bottom, top = Fraction(low), Fraction(high)
-    gap, middle = top - bottom, (bottom + top) / 2
-    whole = isinstance(low, int) and isinstance(high, int)
-    # The largest power of ten with a multiple near enough to the middle.
-    power = len(str(int(gap))) if gap >= 1 else 0
-    while True:
-        unit = Fraction(10) ** power
-        rounded = round(middle / unit) * unit
-        if abs(rounded - middle) <= gap / 100 and bottom <= rounded < top:
-            break
-        if whole and power == 0:
-            return math.floor(middle)
-        power -= 1
-    if rounded.denominator == 1:
-        return int(rounded)
-    digits = int(rounded / unit)
-    return Decimal(f"{digits}E{power}")
-
-
-def day_threshold(low: int, high: int) -> int:
-    """Return a day d with low <= d < high, in the middle."""
-    return low + (high - low) // 2
-
-
-def time_threshold(low: int, high: int, offset: Callable[[int], int] = lambda _: 0) -> int:
-    """Return a time t with low <= t < high, in nanoseconds, near the middle and round.
-
-    ``offset`` gives the zone's offset from UTC, which determines what is round.
-
-    >>> hour = 3_600_000_000_000
-    >>> time_threshold(9 * hour + 1, 17 * hour + 5) / hour
-    13.0
-    """
-    gap, middle = high - low, low + (high - low) // 2
-    ahead = offset(middle)
-    for unit in _ROUND_TIMES:
-        rounded = (middle + ahead + unit // 2) // unit * unit - ahead
-        if 100 * abs(rounded - middle) <= gap and low <= rounded < high:
-            return rounded
-    return middle

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import cast
+from bisect import bisect_left
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maptree.schema.columns import Column, Schema, Test
+from maptree.schema.columns import Column, Schema, Test, Threshold
 from maptree.trees.fitted import FittedTree
 from maptree.trees.tree import Tree
 from maptree.words.tests import TestWords
+
+if TYPE_CHECKING:
+    from maptree.tables.values import Category
 
 Arrays = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
 
@@ -50,29 +53,39 @@ def read_initial_tree(given: object, schema: Schema) -> Arrays | None:
 
 
 def _renumbered(fitted: FittedTree, schema: Schema) -> NDArray[np.int32]:
-    number = {test: i for i, test in enumerate(_tests(schema))}
-    theirs, feature = _tests(fitted.schema), fitted.tree.feature.copy()
+    feature = fitted.tree.feature.copy()
     for node in np.flatnonzero(feature >= 0):
-        test = theirs[feature[node]]
-        if test not in number:
+        number = _find(int(feature[node]), fitted.schema, schema)
+        if number is None:
             raise ValueError(
                 f"initial_tree tests {_in_words(fitted.schema, int(feature[node]))}, which is not "
                 f"among the tests of this table: {_REMEDY}."
             )
-        feature[node] = number[test]
+        feature[node] = number
     return feature
 
 
-def _tests(schema: Schema) -> list[Hashable]:
-    """Return every test, in a form that is equal for the same test of another schema."""
-    return [
-        (j, test.asks, _value(column, test))
-        for j, column in enumerate(schema.columns)
-        for test in column.tests
-    ]
+def _find(number: int, theirs: Schema, schema: Schema) -> int | None:
+    """Return the number of the same test in a schema; None if it has no such test."""
+    j = theirs.column_of_test[number]
+    if j >= len(schema.columns):
+        return None
+    column, test = schema.columns[j], theirs.tests[number]
+    value, n_thresholds = _value(theirs.columns[j], test), len(column.thresholds)
+    if test.asks != "at most":
+        others = column.tests[n_thresholds:]
+        return schema.first_tests[j] + n_thresholds + others.index(test) if test in others else None
+    if column.kind == "ordered":  # a category, not its position among others
+        value = column.categories.index(value) if value in column.categories else None
+    if value is None or isinstance(value, str):
+        return None
+    place = bisect_left(column.thresholds, value)
+    if place == n_thresholds or column.thresholds[place] != value:
+        return None
+    return schema.first_tests[j] + place
 
 
-def _value(column: Column, test: Test) -> Hashable:
+def _value(column: Column, test: Test) -> Threshold | Category | None:
     """Return what a test compares with; a category, not its position among others."""
     by_position = column.kind == "ordered" and test.asks == "at most"
     return column.categories[cast(int, test.value)] if by_position else test.value

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maptree import _core
+from maptree.engine.ordered_columns import OrderedColumns
 from maptree.parameters.prior import Prior
 
 if TYPE_CHECKING:
@@ -18,24 +19,35 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Problem:
-    """The packed answers to the tests, class numbers, weights, and the prior."""
+    """The answers to the tests, packed or as ranks, class numbers, weights, and the prior."""
 
     table: _core.PackedTable  # empty once the dataset was made
     codes: Codes
     weights: NDArray[np.int64] | None
     prior: Prior
+    test_weights: NDArray[np.uint32] | None  # one per test; None: all the same
+    ordered: OrderedColumns | None = None  # without ranks once the dataset was made
 
     @property
     def n_bytes(self) -> int:
         """Memory held outside the core while it works."""
-        optional = (self.weights, self.prior.test_weights)
+        optional = (self.weights, self.test_weights)
         held = sum(0 if array is None else array.nbytes for array in optional)
-        return self.codes.nbytes + held + self.prior.rho.nbytes
+        schema = 0 if self.ordered is None else self.ordered.n_bytes_of_schema
+        return self.codes.nbytes + held + self.prior.rho.nbytes + schema
+
+    @property
+    def n_bytes_of_ranks(self) -> int:
+        """Memory held until the dataset is made."""
+        return 0 if self.ordered is None else self.ordered.n_bytes
 
     def dataset(
         self, deadline: float, *, fold_columns: bool = True, memory_limit: int = -1
     ) -> _core.Dataset:
         """Hand the table to the core; not complete after ``deadline`` of ``time.perf_counter``."""
+        test_weights = self.test_weights
+        if self.ordered is not None and test_weights is not None:
+            test_weights = self.ordered.in_core_order(test_weights)
         return _core.Dataset(
             self.table,
             self.codes,
@@ -44,7 +56,8 @@ class Problem:
             fold_columns=fold_columns,
             memory_limit=memory_limit,
             seconds=deadline - time.perf_counter(),
-            test_weights=self.prior.test_weights,
+            test_weights=test_weights,
+            ordered=() if self.ordered is None else self.ordered.take(),
         )
 
     def core_prior(self) -> _core.Prior:

@@ -48,7 +48,10 @@ def find_tree(
     """
     constraints = budget.constraints
     memory = -1 if budget.memory < 0 else max(0, budget.memory - problem.n_bytes - _OWN)
-    dataset = problem.dataset(started + budget.seconds, memory_limit=memory)
+    ranks = problem.n_bytes_of_ranks  # held while the dataset is made
+    dataset = problem.dataset(
+        started + budget.seconds, memory_limit=memory if memory < 0 else max(0, memory - ranks)
+    )
     if interrupt.arrived():
         raise KeyboardInterrupt
     spent = time.perf_counter() - started
@@ -85,14 +88,18 @@ def find_tree(
         expansions=result.expansions,
         subproblems=result.subproblems,
         seconds=seconds,
-        peak_bytes=max(dataset.peak_bytes, result.peak_bytes) + problem.n_bytes,
+        peak_bytes=max(dataset.peak_bytes + ranks, result.peak_bytes) + problem.n_bytes,
     )
     result.counts.setflags(write=False)
+    tree, gain = Tree(result.feature, result.left, result.right, result.counts), result.gain
+    if problem.ordered is not None:
+        tree, nodes = problem.ordered.tree(tree)
+        gain = gain[nodes]
     return Outcome(
-        Tree(result.feature, result.left, result.right, result.counts),
+        tree,
         certificate,
         _trace(result, spent),
-        result.gain,
+        gain,
         monitor.stopped_by_callback,
     )
 

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from maptree.encoding.answering import Answers
 from maptree.encoding.choosing import column_name
 from maptree.encoding.encoder import BinaryEncoder, warn_of_identifiers, warn_of_text
+from maptree.engine.ordered_columns import OrderedColumns
 from maptree.engine.problem import Problem
 from maptree.parameters.numbers import bad_type, bad_value, whole_number
 from maptree.parameters.prior import read_alpha, read_beta, read_prior
@@ -75,6 +76,8 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     verbose: int
     callback: Any
 
+    _takes_ranks = False  # or packed answers to all thresholds
+
     fitted_: FittedTree
     encoder_: BinaryEncoder | None
     n_features_in_: int
@@ -129,7 +132,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def test_weights_(self) -> NDArray[np.uint32]:
         """The weights that the prior gives to the tests."""
-        found = self.fitted_.prior.test_weights
+        found = self.fitted_.test_weights
         return np.ones(len(self.fitted_.schema.tests), np.uint32) if found is None else found
 
     @property
@@ -175,8 +178,9 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             # Before the search, which may take long.
             warnings.warn(doubt, TargetWarning, stacklevel=4)  # fit, through `raising`
         hashes = RowHashes(table.n_rows, deadline)
+        ranks: dict[int, NDArray[np.uint32]] | None = {} if self._takes_ranks else None
         if encoder is not None:
-            packed = encoder.encode_table(table, codes, weights, deadline, hashes, unused)
+            packed = encoder.encode_table(table, codes, weights, deadline, hashes, unused, ranks)
             schema = encoder.schema()
         else:
             schema = Schema.of_matrix(table.n_columns, table.names, unused)
@@ -186,10 +190,11 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             prior,
             split_prior=read_split_prior(self.split_prior),
             column_weights=column_weights if self.column_weights else (),
-            test_weights=weights_of_tests(schema.columns, self.split_prior, column_weights),
         )
+        of_tests = weights_of_tests(schema.columns, self.split_prior, column_weights)
         seen = SeenRows.of(hashes, codes, weights)
-        problem = Problem(packed, codes, weights, prior)
+        ordered = OrderedColumns(schema, ranks) if ranks else None
+        problem = Problem(packed, codes, weights, prior, of_tests, ordered)
         # The table, which may be a copy, is released here: the next steps need the memory.
         return Reading(problem, classes, encoder, schema, seen)
 
@@ -280,8 +285,7 @@ def importances(
     tests: NDArray[np.int32], amounts: NDArray[np.float64], schema: Schema
 ) -> NDArray[np.float64]:
     """Sum the contributions of nodes by the column they test, scaled to sum to 1."""
-    columns = np.array(schema.column_of_test, dtype=np.intp)[tests]
-    sums = np.bincount(columns, amounts, minlength=len(schema.columns))
+    sums = np.bincount(schema.columns_of(tests), amounts, minlength=len(schema.columns))
     total = sums.sum()
     return sums / total if total > 0 else np.zeros(len(schema.columns))
 

@@ -54,7 +54,8 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
         the process. At the limit the search continues by dropping results that it can compute
         again, and it uses fewer threads if there is no room for all of them.
         Encoding raw columns is not counted: it takes as much memory as a few copies of one
-        column, and twice the packed answers.
+        column, and twice the packed answers, or 4 bytes per value where columns have all their
+        thresholds.
     max_depth : int or None, default=None
         Consider only trees with at most this many tests on a path.
     min_samples_leaf : int, default=1
@@ -64,7 +65,8 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
         How columns become binary tests. "auto" is ``BinaryEncoder()``, which uses a 0/1 matrix as
         it is, compares numbers and dates with thresholds, and tests for categories and for missing
         values; None requires a 0/1 matrix. An encoder is cloned. The certificate is about trees
-        over these tests.
+        over these tests: with ``BinaryEncoder(max_thresholds=None)`` over every threshold of the
+        columns, without a limit on their number.
     n_jobs : int or None, default=None
         Threads of the search: None is one (or what a joblib context sets), -1 all cores. One
         thread always takes the same steps. Several threads prove the same, but in an order that
@@ -106,7 +108,8 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
     rho_ : float64 array (K,)
         The pseudo-counts used.
     test_weights_ : uint32 array (tests,)
-        The weights that the prior gives to the tests.
+        The weights that the prior gives to the tests. 0 for thresholds that a loaded model does not
+        have (docs/model-file.md).
     feature_importances_ : float64 array (n_features_in_,)
         For each column, the sum over the inner nodes that test it of what the log posterior would
         lose if that node were made a leaf (the node's subtree against the leaf it replaces).
@@ -139,6 +142,8 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
     colour = red  ->  yes 0.77 [0.50, 0.96], n = 6
     colour = blue or missing  ->  no 0.85 [0.66, 0.97], n = 12
     """
+
+    _takes_ranks = True
 
     def __init__(
         self,

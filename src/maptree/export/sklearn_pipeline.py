@@ -9,6 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.tree._tree import Tree as SklearnTree
 
 from maptree.encoding.encoder import BinaryEncoder
+from maptree.schema.kept_thresholds import without_others
 from maptree.trees.fitted import FittedTree
 from maptree.trees.tree import Tree
 
@@ -18,20 +19,25 @@ _HALF = 0.5
 
 def make_pipeline(fitted: FittedTree) -> Pipeline:
     """Return a fitted Pipeline of an encoder and a DecisionTreeClassifier."""
-    classes, n_tests = fitted.classes, len(fitted.schema.tests)
+    classes, tree = fitted.classes, fitted.tree
+    # Columns with all their thresholds would give very many tests.
+    schema, place = without_others(fitted.schema, fitted.used_tests)
+    feature = [place.get(test, -1) for test in tree.feature.tolist()]
+    n_tests = len(schema.tests)
     if n_tests == 0:
         raise ValueError(
-            "The table has no tests, and scikit-learn has no trees without columns. The class "
+            "The tree has no tests, and scikit-learn has no trees without columns. The class "
             "probabilities are the same for every row: take them from predict_proba."
         )
-    encoder = BinaryEncoder.of_schema(fitted.schema)
+    encoder = BinaryEncoder.of_schema(schema)
     model = DecisionTreeClassifier()
     model.n_features_in_ = n_tests
     model.n_outputs_ = 1
     model.classes_ = classes
     model.n_classes_ = np.intp(len(classes))
     model.max_features_ = n_tests
-    model.tree_ = _sklearn_tree(fitted.tree, n_tests, fitted.probabilities)
+    over_tests = Tree(feature, tree.left, tree.right, tree.counts)
+    model.tree_ = _sklearn_tree(over_tests, n_tests, fitted.probabilities)
     return Pipeline([("encoder", encoder), ("tree", model)])
 
 

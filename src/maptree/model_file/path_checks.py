@@ -50,7 +50,7 @@ def refuse_impossible_paths(tree: Tree, schema: Schema) -> None:
     """Refuse tests whose answers are known, and paths that are too long in total."""
     feature, left, right = tree.feature.tolist(), tree.left.tolist(), tree.right.tolist()
     column_of, tests = schema.column_of_test, schema.tests
-    first = _first_tests(schema)
+    first = schema.first_tests
     on_path: set[int] = set()
     known: dict[int, _Known] = {}
     # A test that is left for good, or a node with what its parent's test tells about its column.
@@ -76,15 +76,6 @@ def refuse_impossible_paths(tree: Tree, schema: Schema) -> None:
         stack.append((right[node], column, before.after(test, position, True)))
         stack.append((left[node], column, before.after(test, position, False)))
     _refuse_long_paths(tree, schema)
-
-
-def _first_tests(schema: Schema) -> list[int]:
-    """Return the number of each column's first test."""
-    first, n_tests = [], 0
-    for column in schema.columns:
-        first.append(n_tests)
-        n_tests += len(column.tests)
-    return first
 
 
 def _refuse_long_paths(tree: Tree, schema: Schema) -> None:

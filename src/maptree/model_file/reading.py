@@ -33,8 +33,9 @@ from maptree.parameters.numbers import whole_number
 from maptree.parameters.prior import MAX_RHO, MIN_RHO, Prior, read_alpha, read_beta, read_rho
 from maptree.parameters.split_prior import Odds, by_column, read_column_weights, read_split_prior
 from maptree.schema.columns import Schema
+from maptree.schema.kept_thresholds import NotKeptError
 from maptree.schema.schema_json import read_encoder_parameters, read_schema
-from maptree.schema.weights_of_tests import weights_of_tests
+from maptree.schema.weights_of_tests import weights_of_levels
 from maptree.trees.certificate import STATUSES, Certificate
 from maptree.trees.fitted import TRACE, FittedTree
 from maptree.trees.tree import Tree, TreeError
@@ -105,9 +106,10 @@ def parse_model(values: Any) -> StoredModel:
         _numbers(given["rho"], "rho", MIN_RHO, MAX_RHO, len(classes)),
         parameters["split_prior"],
         column_weights if odds else (),
-        weights_of_tests(schema.columns, parameters["split_prior"], column_weights),
     )
+    weights_of_levels(schema.columns, prior.split_prior, column_weights)  # refuses missing levels
     tree = _read_tree(given["tree"], len(schema.tests), len(classes))
+    _refuse_tests_not_kept(tree, schema)
     refuse_impossible_paths(tree, schema)
     fitted = FittedTree(
         tree=tree,
@@ -251,6 +253,19 @@ def _read_tree(value: object, n_tests: int, n_classes: int) -> Tree:
         raise ValueError(f"tree: {error}") from None
     _refuse_wrong_sums(tree)
     return tree
+
+
+def _refuse_tests_not_kept(tree: Tree, schema: Schema) -> None:
+    for node, test in enumerate(tree.feature.tolist()):
+        try:
+            if test >= 0:
+                schema.tests[test]
+        except NotKeptError:
+            j = schema.column_of_test[test]
+            raise ValueError(
+                f"tree.feature[{node}] is {test}, threshold {test - schema.first_tests[j]} of "
+                f"schema.columns[{j}], which is not among its kept.positions."
+            ) from None
 
 
 def _refuse_wrong_sums(tree: Tree) -> None:

@@ -17,6 +17,7 @@ from maptree.model_file import FORMAT, PARAMETERS, VERSION, StoredModel
 from maptree.model_file.labels import write_labels
 from maptree.model_file.reading import parse_model
 from maptree.model_file.training import write_training
+from maptree.schema.kept_thresholds import keep_thresholds
 from maptree.schema.schema_json import write_schema
 
 
@@ -42,7 +43,9 @@ def _values(model: StoredModel) -> dict[str, Any]:
     matrix = {"columns": len(schema.columns), "names": schema.names if schema.named else None}
     certificate = asdict(fitted.certificate)
     certificate["proved_depth"] = write_number(fitted.certificate.proved_depth)
-    encoded = None if schema.encoder is None else write_schema(schema)
+    encoded = (
+        None if schema.encoder is None else write_schema(keep_thresholds(schema, fitted.used_tests))
+    )
     return {
         "format": FORMAT,
         "version": VERSION,

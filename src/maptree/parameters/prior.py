@@ -31,7 +31,6 @@ class Prior:
     rho: NDArray[np.float64]
     split_prior: str = "tests"
     column_weights: tuple[float, ...] = ()  # one per column; none: all the same
-    test_weights: NDArray[np.uint32] | None = None  # one per test; None: all the same
 
 
 def read_prior(alpha: object, beta: object, rho: object, n_classes: int) -> Prior:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
-from operator import eq
-from typing import Literal, overload
+from itertools import accumulate
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from maptree.schema.on_demand import OnDemand
 from maptree.tables.values import Category
 from maptree.tables.writing import TextOptions, Writing
 from maptree.tables.written_numbers import NumberWriting
@@ -66,11 +68,11 @@ class Column:
         because their weight is 0.
     dtype : str
         The type, as the table calls it.
-    thresholds : tuple
+    thresholds : sequence, a tuple where they are few
         Of numbers: ints, floats or Decimals. Of an ordered column: positions in ``categories``. Of
         dates: days since 1970-01-01. Of other times: nanoseconds, since 1970-01-01 (in UTC if there
         is a time zone), since midnight, or of the duration.
-    levels : tuple of int
+    levels : sequence of int
         The level of each threshold, from coarse to fine: 0 divides the training rows most evenly,
         1 does so on either side of it, and so on. Empty in schemas of earlier versions.
     categories : tuple
@@ -93,22 +95,24 @@ class Column:
     name: str
     kind: str
     dtype: str
-    thresholds: tuple[Threshold, ...] = ()
+    thresholds: Sequence[Threshold] = ()
     categories: tuple[Category, ...] = ()
     has_missing: bool = False
     zone: str | None = None
     note: str = ""
     others: tuple[Category, ...] | None = None
     writing: Writing | None = None
-    levels: tuple[int, ...] = ()
+    levels: Sequence[int] = ()
 
     @cached_property
-    def tests(self) -> tuple[Test, ...]:
+    def tests(self) -> Sequence[Test]:
         """The tests in order; the test for missing values is the last.
 
         >>> Column("age", "number", "int64", thresholds=(45.5,), has_missing=True).tests
         (Test(asks='at most', value=45.5), Test(asks='missing', value=None))
         """
+        if not isinstance(self.thresholds, tuple):
+            return _TestsOfColumn(self.thresholds, self.has_missing)
         tests = [Test("at most", threshold) for threshold in self.thresholds]
         if self.kind == "boolean":
             tests.append(Test("equals", self.categories[1]))
@@ -134,7 +138,22 @@ class Column:
         return self.categories[: test.value + 1]
 
 
-class BinaryColumns(Sequence[Column]):
+class _TestsOfColumn(OnDemand[Test]):
+    """The tests of a column with many thresholds."""
+
+    def __init__(self, thresholds: Sequence[Threshold], has_missing: bool) -> None:
+        self._thresholds = thresholds
+        self._has_missing = has_missing
+
+    def __len__(self) -> int:
+        return len(self._thresholds) + self._has_missing
+
+    def _block(self, start: int, stop: int) -> list[Test]:
+        tests = [Test("at most", threshold) for threshold in self._thresholds[start:stop]]
+        return tests if len(tests) == stop - start else [*tests, Test("missing")]
+
+
+class BinaryColumns(OnDemand[Column]):
     """The columns of an all-0/1 table, each made when it is looked at.
 
     They differ only in their names, and there may be 100,000 of them, of which a tree tests ten.
@@ -154,33 +173,24 @@ class BinaryColumns(Sequence[Column]):
     def __len__(self) -> int:
         return self._size
 
-    @overload
-    def __getitem__(self, index: int) -> Column: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Column, ...]: ...
-    def __getitem__(self, index: int | slice) -> Column | tuple[Column, ...]:
-        if isinstance(index, slice):
-            return tuple(self[j] for j in range(*index.indices(self._size)))
-        j = range(self._size)[index]
+    def _block(self, start: int, stop: int) -> list[Column]:
+        return [self._column(j) for j in range(start, stop)]
+
+    def _column(self, j: int) -> Column:
         if j not in self._made:
             name = f"x{j}" if self._names is None else str(self._names[j])
             self._made[j] = Column(name, "boolean", self._dtype, categories=self._categories)
         return self._made[j]
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, (tuple, BinaryColumns)):
-            return NotImplemented
-        return len(self) == len(other) and all(map(eq, self, other))
-
-    def __hash__(self) -> int:
-        return hash(tuple(self))
-
 
 @dataclass(frozen=True)
 class EncoderParameters:
-    """How many tests an encoder makes of a column, at most, and how it reads text."""
+    """How many tests an encoder makes of a column, at most, and how it reads text.
 
-    max_thresholds: int = 16
+    ``max_thresholds=None``: all thresholds.
+    """
+
+    max_thresholds: int | None = 16
     max_categories: int = 32
     dates: str | None = None
     decimal: str | None = None
@@ -238,19 +248,30 @@ class Schema:
         return cls(columns, names is not None, binary=True, encoder=None)
 
     @cached_property
-    def tests(self) -> tuple[Test, ...]:
+    def tests(self) -> Sequence[Test]:
         """All tests, column by column. A tree refers to tests by their position here."""
-        if isinstance(self.columns, BinaryColumns):
-            one = [column.tests for column in self.columns[:1]]
-            return sum(one, ()) * len(self.columns)
-        return tuple(test for column in self.columns for test in column.tests)
+        return _TestsOfTable(self)
 
     @cached_property
-    def column_of_test(self) -> tuple[int, ...]:
-        """The position of the column that each test uses."""
+    def first_tests(self) -> Sequence[int]:
+        """The position of each column's first test, and behind the last the number of all tests."""
         if isinstance(self.columns, BinaryColumns):
-            return tuple(range(len(self.columns)))
-        return tuple(j for j, column in enumerate(self.columns) for _ in column.tests)
+            return range(len(self.columns) + 1)
+        return tuple(accumulate((len(column.tests) for column in self.columns), initial=0))
+
+    @cached_property
+    def column_of_test(self) -> Sequence[int]:
+        """The position of the column that each test uses."""
+        return _ColumnOfTest(self.first_tests)
+
+    def columns_of(self, tests: NDArray[np.integer]) -> NDArray[np.intp]:
+        """Return the positions of the columns that some tests use.
+
+        >>> age = Column("age", "number", "int64", thresholds=(30.5, 45.5, 60.0))
+        >>> Schema((age, replace(age, name="size"))).columns_of(np.array([2, 3]))
+        array([0, 1])
+        """
+        return np.searchsorted(np.array(self.first_tests), tests, side="right") - 1
 
     @cached_property
     def tested(self) -> tuple[int, ...]:
@@ -290,3 +311,36 @@ class Schema:
             for column, name in zip(self.columns, names, strict=True)
         )
         return replace(self, columns=tuple(renamed))
+
+
+class _TestsOfTable(OnDemand[Test]):
+    """The tests of all columns."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._columns = schema.columns
+        self._first = schema.first_tests
+
+    def __len__(self) -> int:
+        return self._first[-1]
+
+    def _block(self, start: int, stop: int) -> list[Test]:
+        tests: list[Test] = []
+        while start < stop:
+            j = bisect_right(self._first, start) - 1
+            first, end = self._first[j], min(stop, self._first[j + 1])
+            tests += self._columns[j].tests[start - first : end - first]
+            start = end
+        return tests
+
+
+class _ColumnOfTest(OnDemand[int]):
+    """The position of the column that each test uses."""
+
+    def __init__(self, first: Sequence[int]) -> None:
+        self._first = first
+
+    def __len__(self) -> int:
+        return self._first[-1]
+
+    def _block(self, start: int, stop: int) -> list[int]:
+        return [bisect_right(self._first, test) - 1 for test in range(start, stop)]

@@ -4,14 +4,16 @@ Thresholds of numbers are JSON numbers; infinities are the strings "inf" and "-i
 ``{"decimal": "0.125"}``. Thresholds of dates and times are ISO 8601 text, in UTC if there is a time
 zone; thresholds of ordered columns are positions among the categories. Categories are strings,
 numbers or booleans. What later versions added is left out where it says nothing: the
-levels of thresholds, how a text column is written, how an encoder reads text.
+levels of thresholds, how a text column is written, how an encoder reads text. Of a column with all
+its thresholds a model file has those that its tree tests, and in ``kept`` where they are.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from decimal import Decimal, InvalidOperation
 from itertools import pairwise
 from typing import Any
@@ -33,6 +35,7 @@ from maptree.schema.columns import (
     Schema,
     Threshold,
 )
+from maptree.schema.kept_thresholds import Kept, KeptLevels
 from maptree.tables.clock import (
     DAY,
     date_text,
@@ -54,6 +57,7 @@ from maptree.tables.written_numbers import MARKS, NumberWriting, is_unit
 _MOST_DIGITS = 10_000
 _COUNT = 2**62
 _MOST_LEVELS = 64
+_MOST_TESTS = 2**31 - 1
 
 _FIELDS = ("name", "kind", "dtype", "thresholds", "categories", "missing", "zone", "note")
 _READING = {"dates": ORDERS, "decimal": MARKS}  # parameters of an encoder, and their values
@@ -85,14 +89,21 @@ def read_schema(values: object) -> Schema:
                     f"columns[{j}] is of kind {column.kind!r}, but passthrough is true: columns "
                     "of a 0/1 table must be boolean without missing values."
                 )
+    n_tests = sum(len(column.tests) for column in read)
+    if n_tests > _MOST_TESTS:
+        raise ValueError(f"columns have {n_tests:,} tests: there may be at most {_MOST_TESTS:,}.")
     parameters = read_encoder_parameters(given["parameters"], "parameters")
     named = boolean(given["named"], "named")
     return Schema(read, named, binary, parameters)
 
 
 def without_none(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters of an encoder as they are written: those that say something."""
-    return {name: value for name, value in values.items() if value is not None}
+    """Return the parameters of an encoder as they are written: those that say something.
+
+    That ``max_thresholds`` is None says something.
+    """
+    some = values.items()
+    return {name: v for name, v in some if v is not None or name == "max_thresholds"}
 
 
 def read_encoder_parameters(values: object, where: str) -> EncoderParameters:
@@ -100,7 +111,9 @@ def read_encoder_parameters(values: object, where: str) -> EncoderParameters:
     given = fields(values, where, ("max_thresholds", "max_categories"), tuple(_READING))
     read: dict[str, Any] = {}
     for name, value in given.items():
-        if name not in _READING:
+        if name == "max_thresholds" and value is None:
+            read[name] = None
+        elif name not in _READING:
             read[name] = whole(value, f"{where}.{name}", 1, _COUNT)
         elif value in _READING[name]:
             read[name] = value
@@ -113,8 +126,16 @@ def read_encoder_parameters(values: object, where: str) -> EncoderParameters:
 def _write_column(column: Column) -> dict[str, Any]:
     write = _WRITE.get(column.kind, int)
     more: dict[str, Any] = {}
-    if column.levels:
-        more["levels"] = list(column.levels)
+    thresholds, levels = column.thresholds, column.levels
+    if isinstance(thresholds, Kept) and isinstance(levels, KeptLevels):
+        more["kept"] = {
+            "of": len(thresholds),
+            "positions": list(thresholds.positions),
+            "level_sizes": list(levels.sizes),
+        }
+        thresholds, levels = thresholds.items, levels.items
+    if levels:
+        more["levels"] = list(levels)
     if column.others is not None:
         more["others"] = [_write_category(category) for category in column.others]
     if column.writing is not None:
@@ -123,7 +144,7 @@ def _write_column(column: Column) -> dict[str, Any]:
         "name": column.name,
         "kind": column.kind,
         "dtype": column.dtype,
-        "thresholds": [write(threshold) for threshold in column.thresholds],
+        "thresholds": [write(threshold) for threshold in thresholds],
         "categories": [_write_category(category) for category in column.categories],
         "missing": column.has_missing,
         "zone": column.zone,
@@ -133,7 +154,7 @@ def _write_column(column: Column) -> dict[str, Any]:
 
 
 def _read_column(values: object, where: str) -> Column:
-    given = fields(values, where, _FIELDS, ("levels", "others", "writing"))
+    given = fields(values, where, _FIELDS, ("kept", "levels", "others", "writing"))
     kind = text(given["kind"], f"{where}.kind")
     if kind not in KINDS:
         raise ValueError(f"{where}.kind is {kind!r}: it must be one of {', '.join(KINDS)}.")
@@ -161,7 +182,37 @@ def _read_column(values: object, where: str) -> Column:
         levels=_read_levels(given.get("levels", []), f"{where}.levels"),
     )
     _check_column(column, where)
+    if "kept" in given:
+        return _with_kept(column, given["kept"], f"{where}.kept")
+    if set(column.levels) != set(range(len(set(column.levels)))):
+        raise ValueError(f"{where}.levels must have every number from 0 to its largest.")
     return column
+
+
+def _with_kept(column: Column, values: object, where: str) -> Column:
+    """Return a column that has only some of its thresholds."""
+    given = fields(values, where, ("of", "positions", "level_sizes"))
+    if column.kind not in THRESHOLDS:
+        raise ValueError(f"{where} is given, but a {column.kind} column has no thresholds.")
+    n, size = len(column.thresholds), whole(given["of"], f"{where}.of", 1, _MOST_TESTS)
+    entries = enumerate(items(given["positions"], f"{where}.positions", n))
+    positions = [whole(value, f"{where}.positions[{i}]", 0, size - 1) for i, value in entries]
+    if any(low >= high for low, high in pairwise(positions)):
+        raise ValueError(f"{where}.positions must increase.")
+    entries = enumerate(items(given["level_sizes"], f"{where}.level_sizes"))
+    sizes = [whole(value, f"{where}.level_sizes[{i}]", 1, size) for i, value in entries]
+    if sum(sizes) != size or len(sizes) > _MOST_LEVELS:
+        raise ValueError(f"{where}.level_sizes do not sum to {where}.of, {size:,}.")
+    if len(column.levels) != n:
+        raise ValueError(f"{where} is given, so every threshold must have a level.")
+    found = Counter(column.levels)
+    if any(level >= len(sizes) or found[level] > sizes[level] for level in found):
+        raise ValueError(f"{where}.level_sizes has fewer thresholds of a level than there are.")
+    return replace(
+        column,
+        thresholds=Kept(size, positions, column.thresholds),
+        levels=KeptLevels(size, positions, column.levels, sizes),
+    )
 
 
 def _check_column(column: Column, where: str) -> None:
@@ -203,8 +254,6 @@ def _check_column(column: Column, where: str) -> None:
         raise ValueError(
             f"{where}.levels has {len(column.levels)} entries: it must have one per threshold."
         )
-    if set(column.levels) != set(range(len(set(column.levels)))):
-        raise ValueError(f"{where}.levels must have every number from 0 to its largest.")
 
 
 # How a text column is written

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maptree.schema.columns import BinaryColumns, Column
+from maptree.schema.kept_thresholds import KeptLevels
 
 # All weights together stay below this; the core adds them up in 32 bits.
 _MOST = 2**31
@@ -28,6 +29,7 @@ def weights_of_tests(
     """Return the weight of every test, whole numbers of at least 1; None if all are the same.
 
     ``column_weights`` has one for every column; that of a column without tests does not matter.
+    Where a threshold was not kept (``schema/kept_thresholds.py``), its weight is not known: 0.
 
     >>> age = Column("age", "number", "int64", thresholds=(30, 40, 50), levels=(1, 0, 1))
     >>> smoker = Column("smoker", "boolean", "bool", categories=(False, True))
@@ -36,15 +38,32 @@ def weights_of_tests(
     >>> weights_of_tests((age, smoker), "tests", (1.0, 5.0)).tolist()
     [1, 1, 1, 5]
     """
+    by_level = weights_of_levels(columns, split_prior, column_weights)
+    if by_level is None:
+        return None
+    tested = [column for column in columns if column.tests]
+    return np.concatenate(
+        [
+            _by_test(column, split_prior, weights)
+            for column, weights in zip(tested, by_level, strict=True)
+        ]
+    )
+
+
+def weights_of_levels(
+    columns: Sequence[Column], split_prior: str, column_weights: Sequence[float]
+) -> list[NDArray[np.uint32]] | None:
+    """Return, for every column with tests, the weight of a test of each level.
+
+    None: all tests weigh the same. Needs only the number of tests of each level.
+    """
     if isinstance(columns, BinaryColumns) and len(set(column_weights)) == 1:
         return None  # one test each; they are not all made to see that
     tested = [(c, w) for c, w in zip(columns, column_weights, strict=True) if c.tests]
     if _all_the_same(tested, split_prior):
         return None
     lightest = Fraction(min(weight for _, weight in tested))
-    levels = [_levels(column, split_prior) for column, _ in tested]
-    sizes = [tuple(np.bincount(level).tolist()) for level in levels]
-    shapes = [(weight, of_levels) for (_, weight), of_levels in zip(tested, sizes, strict=True)]
+    shapes = [(weight, _level_sizes(column, split_prior)) for column, weight in tested]
     # Many columns have the same shape, in a 0/1 table all of them.
     shares = {
         (weight, of_levels): _shares(Fraction(weight) / lightest, of_levels, split_prior)
@@ -55,11 +74,12 @@ def weights_of_tests(
         for share, size in zip(shares[shape], shape[1], strict=True):
             how_many[share] += n_columns * size
     whole = _rounded(how_many)
-    by_level = {shape: np.array([whole[share] for share in shares[shape]]) for shape in shares}
-    weights = np.concatenate(
-        [by_level[shape][level] for shape, level in zip(shapes, levels, strict=True)]
-    )
-    return None if (weights == weights[0]).all() else weights.astype(np.uint32)
+    if len(set(whole.values())) == 1:
+        return None
+    by_level = {
+        shape: np.array([whole[share] for share in shares[shape]], np.uint32) for shape in shares
+    }
+    return [by_level[shape] for shape in shapes]
 
 
 def _all_the_same(tested: Sequence[tuple[Column, float]], split_prior: str) -> bool:
@@ -76,24 +96,41 @@ def _shares(mass: Fraction, sizes: Sequence[int], split_prior: str) -> list[Frac
     return [mass / len(sizes) / size for size in sizes]
 
 
-def _levels(column: Column, split_prior: str) -> NDArray[np.intp]:
-    """Return the level of every test of a column.
+def _level_sizes(column: Column, split_prior: str) -> tuple[int, ...]:
+    """Return the number of a column's tests of each level.
 
-    Thresholds have their own; categories are all of one; the test for missing values has one for
-    itself. Where all tests weigh the same they are of one level.
+    Thresholds have their own levels; categories are all of one; the test for missing values has one
+    for itself. Where all tests weigh the same they are of one level.
     """
     if split_prior == "tests":
-        return np.zeros(len(column.tests), dtype=np.intp)
+        return (len(column.tests),)
     if len(column.levels) != len(column.thresholds):
         raise ValueError(
             f"Column {column.name!r} has no levels of its thresholds, because its schema is of an "
             'earlier version: fit again for split_prior="columns".'
         )
-    plain = len(column.tests) - column.has_missing
-    found = list(column.levels) if column.thresholds else [0] * plain
+    if isinstance(column.levels, KeptLevels):
+        sizes = column.levels.sizes
+    elif column.thresholds:
+        sizes = tuple(np.bincount(np.asarray(column.levels)).tolist())
+    else:
+        sizes = (len(column.tests) - column.has_missing,)
+    return (*filter(None, sizes), *(1,) * column.has_missing)
+
+
+def _by_test(column: Column, split_prior: str, by_level: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Return the weights of a column's tests, given those of its levels."""
+    weights = np.full(len(column.tests), by_level[0], dtype=np.uint32)
+    if split_prior == "tests":
+        return weights
+    if isinstance(column.levels, KeptLevels):
+        weights[:] = 0
+        weights[list(column.levels.positions)] = by_level[list(column.levels.items)]
+    elif column.thresholds:
+        weights[: len(column.thresholds)] = by_level[np.asarray(column.levels)]
     if column.has_missing:
-        found.append(max(found, default=-1) + 1)
-    return np.array(found, dtype=np.intp)
+        weights[-1] = by_level[-1]
+    return weights
 
 
 def _rounded(how_many: Counter[Fraction]) -> dict[Fraction, int]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from maptree.parameters.budget import Constraints
 from maptree.parameters.prior import Prior
 from maptree.schema.columns import Schema
+from maptree.schema.weights_of_tests import weights_of_tests
 from maptree.trees.certificate import Certificate
 from maptree.trees.leaf_probabilities import posterior_mean
 from maptree.trees.training import TrainingSummary
@@ -79,10 +80,22 @@ class FittedTree:
         return posterior_mean(self.tree.counts, self.prior.rho)
 
     @cached_property
+    def test_weights(self) -> NDArray[np.uint32] | None:
+        """The weights of the tests; None: all the same. 0 for thresholds that were not kept."""
+        columns, prior = self.schema.columns, self.prior
+        column_weights = prior.column_weights or (1.0,) * len(columns)
+        return weights_of_tests(columns, prior.split_prior, column_weights)
+
+    @cached_property
+    def used_tests(self) -> list[int]:
+        """The tests that the tree has, in the order of the schema."""
+        used: list[int] = np.unique(self.tree.feature[self.tree.feature >= 0]).tolist()
+        return used
+
+    @cached_property
     def used_columns(self) -> list[int]:
         """The columns that the tree tests, in the order of the table."""
-        tests = self.tree.feature[self.tree.feature >= 0].tolist()
-        return sorted({self.schema.column_of_test[test] for test in tests})
+        return sorted({self.schema.column_of_test[test] for test in self.used_tests})
 
     def named(self, feature_names: Sequence[str] | None) -> FittedTree:
         """Return the tree with names for a table that had none; None changes nothing.

@@ -132,8 +132,19 @@ def _only_a_leaf(fitted: FittedTree) -> bool:
 
 
 def _tests(fitted: FittedTree) -> str:
-    n_tests = len(fitted.schema.tests)
-    return "this test" if n_tests == 1 else f"these {n_tests:,} tests"
+    schema = fitted.schema
+    n_tests = len(schema.tests)
+    limited = schema.encoder is None or schema.encoder.max_thresholds is not None
+    if n_tests == 1:
+        return "this test"
+    if limited or schema.binary:
+        return f"these {n_tests:,} tests"
+    numbers = [len(column.thresholds) for column in schema.columns if column.thresholds]
+    if sum(numbers) < 2:
+        return f"these {n_tests:,} tests"
+    words = f"all {sum(numbers):,} thresholds of {count(len(numbers), 'column')}"
+    others = n_tests - sum(numbers)
+    return f"{words} and {count(others, 'other test')}" if others else words
 
 
 def _constraints(fitted: FittedTree) -> str:

@@ -54,10 +54,12 @@ def report(schema: Sequence[Column]) -> ColumnReport:
     """
     names = [_short(column.name) for column in schema]
     width = max(map(len, ["Column", *names]))
-    lines = [f"{'Column':<{width}}  {'Kind':<10}  {'Tests':>5}  Note"]
-    for name, column in zip(names, schema, strict=True):
+    counts = [f"{len(column.tests):,}" for column in schema]
+    digits = max(map(len, ["Tests", *counts]))
+    lines = [f"{'Column':<{width}}  {'Kind':<10}  {'Tests':>{digits}}  Note"]
+    for name, column, number in zip(names, schema, counts, strict=True):
         note = _note(column)
-        start = f"{name:<{width}}  {column.kind:<10}  {len(column.tests):>5,}  "
+        start = f"{name:<{width}}  {column.kind:<10}  {number:>{digits}}  "
         lines += wrap(note, _WIDTH, initial_indent=start, subsequent_indent=" " * len(start)) or [
             start.rstrip()
         ]

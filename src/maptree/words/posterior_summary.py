@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -114,12 +115,10 @@ def summarise(weighted: WeightedTrees, schema: Schema, n_trees: int) -> Posterio
     trees, weights = weighted.trees, weighted.weights
     tests, tree = trees.splits()
     words = TestWords(schema)
-    test_names = [words.test(test) for test in range(len(schema.tests))]
-    of_test = np.array(schema.column_of_test, dtype=np.int32)
     heaviest = zip(trees[:n_trees], weights, weighted.log_posteriors, strict=False)
     return PosteriorSummary(
-        columns=_frequencies(of_test[tests], tree, weights, schema.names),
-        tests=_frequencies(tests, tree, weights, test_names),
+        columns=_frequencies(schema.columns_of(tests), tree, weights, schema.names.__getitem__),
+        tests=_frequencies(tests, tree, weights, words.test),
         leaves=_probabilities(trees.n_leaves(), weights),
         depth=_probabilities(trees.depths(), weights),
         trees=tuple(FrequentTree(t, float(w), float(p)) for t, w, p in heaviest),
@@ -128,18 +127,19 @@ def summarise(weighted: WeightedTrees, schema: Schema, n_trees: int) -> Posterio
 
 
 def _frequencies(
-    what: NDArray[np.int32],
+    what: NDArray[np.integer],
     tree: NDArray[np.intp],
     weights: NDArray[np.float64],
-    names: list[str],
+    name: Callable[[int], str],
 ) -> tuple[SplitFrequency, ...]:
     """Return how often trees use each column or test, given those of the inner nodes of trees."""
-    splits = np.bincount(what, weights[tree], minlength=len(names))
+    those, what = np.unique(what, return_inverse=True)
+    splits = np.bincount(what, weights[tree], minlength=len(those))
     once = np.unique(np.stack([tree, what]), axis=1)  # once per tree, however often it is used
-    used = np.bincount(once[1], weights[once[0]], minlength=len(names))
+    used = np.bincount(once[1], weights[once[0]], minlength=len(those))
     order = np.lexsort([-splits, -used])
     return tuple(
-        SplitFrequency(names[i], float(used[i]), float(splits[i]))
+        SplitFrequency(name(int(those[i])), float(used[i]), float(splits[i]))
         for i in order.tolist()
         if used[i] > 0
     )

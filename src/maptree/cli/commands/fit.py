@@ -150,6 +150,15 @@ def fit(
             rich_help_panel=_SEARCH,
         ),
     ] = "tests",
+    max_thresholds: Annotated[
+        str,
+        typer.Option(
+            metavar="N",
+            help="Thresholds that a column of numbers or dates gets at most, by quantile; all: one "
+            "between every two neighbouring values.",
+            rich_help_panel=_SEARCH,
+        ),
+    ] = "16",
     json: options.Json = False,
     format: options.Format = None,
     delimiter: options.Delimiter = None,
@@ -168,7 +177,14 @@ def fit(
       maptree fit people.csv --target income --drop id --cv 5
     """
     from maptree.cli.column_weights import parse_weights
-    from maptree.cli.settings import HoldingOut, Plan, Settings, TextReading, refuse_place
+    from maptree.cli.settings import (
+        HoldingOut,
+        Plan,
+        Settings,
+        TextReading,
+        read_max_thresholds,
+        refuse_place,
+    )
 
     settings = Settings(
         alpha=alpha,
@@ -192,6 +208,7 @@ def fit(
         holding_out=HoldingOut(test_fraction, cv, seed),
         parameters=settings.parameters(),
         reading=TextReading(dates, decimal),
+        max_thresholds=read_max_thresholds(max_thresholds),
         as_json=json,
     )
     # Report mistakes at once, before the slow imports.

@@ -66,7 +66,7 @@ def page_data(view: TreeView) -> dict[str, Any]:
             "margin": at.MARGIN,
         },
         "fields": [
-            _field(schema.columns[column], schema.takes_missing)
+            _field(schema.columns[column], asked[column], schema.takes_missing)
             | {"range": _range(schema.columns[column], asked[column])}
             for column in columns
         ],
@@ -99,7 +99,7 @@ def _rounded(end: float) -> float:
     return end if end in (0.0, 1.0) else min(max(round(end, _DIGITS), least), 1 - least)
 
 
-def _field(column: Column, missing: bool) -> dict[str, Any]:
+def _field(column: Column, asked: Sequence[Test], missing: bool) -> dict[str, Any]:
     """Describe the form field of a column; ``missing``: values may be missing."""
     field: dict[str, Any] = {"name": column.name, "kind": column.kind, "missing": missing}
     field["seenMissing"] = column.has_missing
@@ -110,18 +110,25 @@ def _field(column: Column, missing: bool) -> dict[str, Any]:
     if column.kind in ("constant", "identifier"):
         return field | {"kind": "options", "options": ["there is a value"], "other": False}
     if column.kind == "number":
-        decimal = any(isinstance(threshold, Decimal) for threshold in column.thresholds)
+        decimal = any(isinstance(threshold, Decimal) for threshold in _few(column, asked))
         return field | {"decimal": decimal or "decimal" in column.dtype.lower()}
     if column.kind in _CLOCK:
-        return field | {"step": _step(column), "zone": column.zone}
+        return field | {"step": _step(_few(column, asked)), "zone": column.zone}
     return field
 
 
-def _step(column: Column) -> str | None:
+def _few(column: Column, asked: Sequence[Test]) -> Sequence[Any]:
+    """Return the thresholds of a column, or of many those that the tree tests."""
+    if isinstance(column.thresholds, tuple):
+        return column.thresholds
+    return [test.value for test in asked if test.asks == "at most"]
+
+
+def _step(thresholds: Sequence[Any]) -> str | None:
     """Return the step in seconds of a browser's time input; None if it would have to be finer."""
     steps = (SECOND, "1"), (SECOND // 1000, "0.001")
     for step, seconds in steps:
-        if all(int(threshold) % step == 0 for threshold in column.thresholds):
+        if all(int(threshold) % step == 0 for threshold in thresholds):
             return seconds
     return None
 
