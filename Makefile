@@ -20,6 +20,7 @@
 #   make bench-limits  what limits of time and memory are kept to, how soon the command answers
 #   make bench-envelopes  the same for random tables, labels, limits and estimators
 #   make bench-thresholds  seconds until a depth is proved over all thresholds, next to other systems
+#   make bench-raw  held-out rows of raw tables by the number of thresholds and the prior of splits
 #   make paper   the paper's experiments on all systems, figures and report in build/paper
 #                (experiments/README.md); BUDGET=minute (speed by runs of 60 s) or BUDGET=full (days),
 #                FAMILY=speed SETS="vote lymph" JOBS=4 DASK=tcp://...
@@ -50,7 +51,7 @@ RESULTS ?= build/paper
 
 .PHONY: demo test test-all test-core test-core-fast test-threads test-system lint format fuzz dist
 .PHONY: test-sanitized fuzz-inputs mutants
-.PHONY: bench bench-limits bench-envelopes bench-thresholds paper peers gallery clean
+.PHONY: bench bench-limits bench-envelopes bench-thresholds bench-raw paper peers gallery clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built
@@ -204,6 +205,9 @@ bench-envelopes: $(VENV)/.built
 
 bench-thresholds: $(VENV)/.built $(VENV)/.tables peers
 	$(BIN)/python bench/thresholds.py $(ARGS)
+
+bench-raw: $(VENV)/.built $(VENV)/.tables
+	$(BIN)/python bench/raw_generalisation.py $(ARGS)
 
 paper: OPTIONS = --results $(RESULTS) --budget $(BUDGET) $(if $(SETS),--sets $(SETS))
 paper: $(VENV)/.built $(VENV)/.experiments peers
