@@ -120,6 +120,7 @@ class Stopwatch:
     """Seconds by the clock and of this process, between entering and leaving.
 
     With settings, a signal ends the process some time after their limit: not every system keeps it.
+    Well after it, because this timer counts ticks, which may be too many on a busy machine.
     """
 
     def __init__(self, settings: Settings | None = None) -> None:
@@ -129,7 +130,7 @@ class Stopwatch:
         if self.settings is not None:
             by_processor = self.settings["by_processor"]
             timer = signal.ITIMER_PROF if by_processor else signal.ITIMER_REAL
-            signal.setitimer(timer, 1.1 * self.settings["limit"] + 1)
+            signal.setitimer(timer, 1.25 * self.settings["limit"] + 2)
         self.wall, self.processor = time.monotonic(), time.process_time()
         return self
 
