@@ -71,7 +71,8 @@ def _pattern(decimal: str, unit: str, unit_needed: bool) -> re.Pattern[str]:
     mark, unit = re.escape(decimal), re.escape(unit)
     groups = "|".join(f"(?:{re.escape(group)}[0-9]{{3}})+" for group in _GROUPS[decimal])
     whole = f"(?:0|[1-9][0-9]*|[1-9][0-9]{{0,2}}(?:{groups}))"
-    number = f"(?:{whole}(?:{mark}[0-9]+)?|{mark}[0-9]+)(?:[eE][+-]?[0-9]{{1,3}})?"
+    # Digits may be missing behind the mark, as in "5.", which is a number everywhere else, too.
+    number = f"(?:{whole}(?:{mark}[0-9]*)?|{mark}[0-9]+)(?:[eE][+-]?[0-9]{{1,3}})?"
     forms = []
     if unit:
         forms += [
