@@ -36,15 +36,6 @@ def fit(
             metavar="NAMES", help="Columns to leave out, separated by commas. Repeatable."
         ),
     ] = None,
-    column_weights: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=WEIGHT",
-            help="Prior: odds of columns, such as age=2,postcode=0, separated by commas; others "
-            "weigh 1, and 0 leaves a column out. Repeatable.",
-            rich_help_panel=_SEARCH,
-        ),
-    ] = None,
     positive: Annotated[
         str | None,
         typer.Option(metavar="CLASS", help="Predict this class against all others combined."),
@@ -150,10 +141,19 @@ def fit(
             rich_help_panel=_SEARCH,
         ),
     ] = "tests",
+    column_weights: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=WEIGHT",
+            help="Prior: odds of columns, such as age=2,postcode=0, separated by commas; others "
+            "weigh 1, and 0 leaves a column out. Repeatable.",
+            rich_help_panel=_SEARCH,
+        ),
+    ] = None,
     max_thresholds: Annotated[
         str,
         typer.Option(
-            metavar="N",
+            metavar="N|all",
             help="Thresholds that a column of numbers or dates gets at most, by quantile; all: one "
             "between every two neighbouring values.",
             rich_help_panel=_SEARCH,
