@@ -25,7 +25,7 @@ void give_back(Vector& memory) {
   Vector().swap(memory);
 }
 
-// Weights of columns without a common divisor; none where all are 1.
+// Weights of tests without a common divisor; none where all are 1.
 [[nodiscard]] std::vector<std::int32_t> reduced(std::span<const std::uint32_t> weights,
                                                 std::size_t n_columns) {
   if (weights.empty()) return {};
