@@ -306,7 +306,7 @@ TEST(a_scan_that_is_stopped_says_so) {
   for (int variant = 0; variant < 6; ++variant) {
     ordered_rows::Shape shape;
     shape.n_classes = variant == 0 ? 6 : 3;
-    shape.n_binary = 2;
+    shape.n_binary = variant % 2 == 0 ? 2 : 0;
     shape.weighted_rows = variant == 1;
     shape.weighted_tests = variant == 2;
     Options options;
