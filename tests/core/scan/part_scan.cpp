@@ -298,6 +298,11 @@ TEST(parts_of_many_rows_are_bounded_by_wide_counters) {
     for (std::size_t i = 0; i < low.size(); ++i) low[i] = i % 7 == 0 ? 1 : 0;
     parts.check(low);
     parts.check_best_cuts();
+    // Of few rows only the words that are not empty are stored.
+    RowSet few;
+    bench.data.part(bench.data.all_rows(), 3000, 1, few);
+    CHECK(few.sparse());
+    Parts(bench, few, 1).check_some(random);
   }
 }
 
