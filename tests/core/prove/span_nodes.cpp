@@ -6,6 +6,7 @@
 #include "exact_optimum.hpp"
 #include "ordered_rows.hpp"
 #include "prove/prover.hpp"
+#include "turned_clock.hpp"
 #include "workbench.hpp"
 
 using fuzz::Random;
@@ -126,6 +127,29 @@ void label_in_blocks(Random& random, ordered_rows::Table& table) {
     if (!random.chance(0.1)) table.labels[r] = static_cast<int>(table.ranks[0][r] / width % 2);
 }
 
+ordered_rows::Bench random_bench(Random& random) {
+  ordered_rows::Shape shape;
+  shape.n_rows = random.between<std::size_t>(20, 60);
+  shape.n_ordered = random.between<std::size_t>(1, 2);
+  shape.n_binary = random.one_of<std::size_t>({0, 0, 1});
+  shape.most_ranks = shape.n_ordered == 1 ? 25 : 6;
+  shape.weighted_rows = random.chance(0.3);
+  shape.weighted_tests = random.chance(0.4);
+  ordered_rows::Table table = ordered_rows::random_table(random, shape);
+  if (random.chance(0.6)) label_in_blocks(random, table);
+  maptree::Options options;
+  if (random.chance(0.5)) options.min_samples_leaf = random.between(2, 6);
+  options.spans = !random.chance(0.15);
+  options.depth_transfer = !random.chance(0.2);
+  maptree::Prior prior{0.95, 0.5, std::vector<double>(2, random.one_of({2.5, 0.1, 0.1}))};
+  if (random.chance(0.2)) prior.alpha = 0.999999;
+  return {table, prior, options};
+}
+
+std::uint32_t random_limit(Random& random) {
+  return random.one_of<std::uint32_t>({maptree::no_limit, maptree::no_limit, 3, 2});
+}
+
 }  // namespace
 
 TEST(every_span_of_the_store_bounds_its_thresholds) {
@@ -134,29 +158,13 @@ TEST(every_span_of_the_store_bounds_its_thresholds) {
   int solved = 0;
   std::int64_t collections = 0;
   for (int round = 0; round < 160; ++round) {
-    ordered_rows::Shape shape;
-    shape.n_rows = random.between<std::size_t>(20, 60);
-    shape.n_ordered = random.between<std::size_t>(1, 2);
-    shape.n_binary = random.one_of<std::size_t>({0, 0, 1});
-    shape.most_ranks = shape.n_ordered == 1 ? 25 : 6;
-    shape.weighted_rows = random.chance(0.3);
-    shape.weighted_tests = random.chance(0.4);
-    ordered_rows::Table table = ordered_rows::random_table(random, shape);
-    if (random.chance(0.6)) label_in_blocks(random, table);
-    maptree::Options options;
-    if (random.chance(0.5)) options.min_samples_leaf = random.between(2, 6);
-    options.spans = !random.chance(0.15);
-    options.depth_transfer = !random.chance(0.2);
-    maptree::Prior prior{0.95, 0.5, std::vector<double>(2, random.one_of({2.5, 0.1, 0.1}))};
-    if (random.chance(0.2)) prior.alpha = 0.999999;
-    const ordered_rows::Bench bench(table, prior, options);
+    const ordered_rows::Bench bench = random_bench(random);
     maptree::Expander expander(bench.data, bench.posterior, bench.bounds, bench.options);
     maptree::Desk desk(bench.posterior.test_costs());
     desk.store.set_limit(random.one_of<std::size_t>({2500, 4000, 8000, SIZE_MAX}));
     desk.max_expansions = 2000;
     maptree::Prover prover(bench.data, bench.posterior, expander, desk);
-    Nodes nodes(bench, desk,
-                random.one_of<std::uint32_t>({maptree::no_limit, maptree::no_limit, 3, 2}));
+    Nodes nodes(bench, desk, random_limit(random));
     auto lock = std::unique_lock(desk.mutex);
     const std::int64_t work = random.one_of({1L, 1L, 1000L, 100'000L});
     for (int step = 0; step < 60; ++step) {
@@ -183,4 +191,43 @@ TEST(every_span_of_the_store_bounds_its_thresholds) {
   CHECK(n_retired > 100);
   CHECK(solved > 50);
   CHECK(collections > 50);
+}
+
+// Whenever one lets go of the lock the other goes on: spans are parted that the first stands on.
+TEST(two_provers_over_spans_find_the_optimum) {
+  Random random(76);
+  int n_turns = 0;
+  for (int round = 0; round < 120; ++round) {
+    const ordered_rows::Bench bench = random_bench(random);
+    maptree::Expander expander(bench.data, bench.posterior, bench.bounds, bench.options);
+    maptree::Expander others(bench.data, bench.posterior, bench.bounds, bench.options);
+    maptree::Desk desk(bench.posterior.test_costs());
+    maptree::Prover prover(bench.data, bench.posterior, expander, desk);
+    maptree::Prover other(bench.data, bench.posterior, others, desk);
+    Nodes nodes(bench, desk, random_limit(random));
+    maptree::Limits limits = TurnedClock().limits();
+    limits.poll_seconds = 0;
+    maptree::Control control(limits);
+    auto lock = std::unique_lock(desk.mutex);
+    control.set_poll([&](double) {
+      if (lock.owns_lock() || nodes.proof.root == NodeId::none || !random.chance(0.3)) return false;
+      auto turn = std::unique_lock(desk.mutex);
+      if (desk.store[nodes.proof.root].solved()) return false;
+      other.advance(turn, nodes.proof, Cost::infinity(), random.one_of({1L, 1000L}),
+                    workbench::never);
+      ++n_turns;
+      return false;
+    });
+    maptree::Watch watch(control);
+    for (int step = 0; step < 100'000; ++step) {
+      prover.advance(lock, nodes.proof, Cost::infinity(), 1, watch);
+      if (desk.store[nodes.proof.root].solved()) break;
+      if (step == 3) nodes.check();
+    }
+    nodes.check();
+    const StoreNode& root = desk.store[nodes.proof.root];
+    CHECK(root.solved());
+    CHECK_EQUAL(root.lower.units(), nodes.optimum().units());
+  }
+  CHECK(n_turns > 1000);
 }
