@@ -316,6 +316,33 @@ TEST(spans_bound_larger_sides_that_cost_less) {
   }
 }
 
+// A bound of a side that a proof has raised bounds larger sides only where these cost no less, and
+// it is of use only where more than a scan can tell.
+TEST(sides_of_spans_are_raised_where_larger_ones_cost_no_less) {
+  Random random(175);
+  int n_yes = 0, n_no = 0, n_next = 0;
+  for (int round = 0; round < 300; ++round) {
+    const bool deep = random.chance(0.5);
+    const ordered_rows::Shape shape = random_shape(random, deep);
+    const Bench bench(ordered_rows::random_table(random, shape),
+                      random_prior(random, shape.n_classes), random_options(random, deep));
+    const maptree::SpanExpander expander(bench.data, bench.posterior, bench.bounds, bench.options);
+    for (std::size_t depth = 0; depth < 4; ++depth) {
+      const Cost slack = bench.bounds.shrink_slack(depth + 1);
+      const bool may = bench.options.spans && bench.options.min_samples_leaf == 1 &&
+                       (bench.options.max_depth < 0 ||
+                        static_cast<std::int64_t>(depth) + 2 < bench.options.max_depth) &&
+                       slack == Cost(0);
+      CHECK_EQUAL(expander.may_raise(bench.bounds, depth), may);
+      (may ? n_yes : n_no) += 1;
+      n_next += slack > Cost(0) && bench.bounds.shrink_slack(depth + 2) == Cost(0) ? 1 : 0;
+    }
+  }
+  CHECK(n_yes > 100);
+  CHECK(n_no > 100);
+  CHECK(n_next > 10);
+}
+
 TEST(a_look_tells_the_best_split_into_two_leaves) {
   Random random(174);
   int n_split = 0;
