@@ -35,7 +35,7 @@ class Expansions {
   void check(const RowSet& rows, std::size_t depth) {
     const Cost optimum = exact_.optimum(rows, depth), leaf = exact_.leaf(rows, depth);
     // A cost that is known to be reached, and one that a bound is to reach.
-    const Cost upper = random_.one_of({optimum, leaf, Cost::infinity()});
+    const Cost upper = random_.one_of({optimum, optimum + Cost(1), leaf, Cost::infinity()});
     Cost goal = random_.one_of({optimum, leaf, Cost::infinity()});
     if (random_.chance(0.3)) goal = Cost(random_.below(leaf.units() + 1));
     Expansion out;
