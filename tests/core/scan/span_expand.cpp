@@ -316,6 +316,68 @@ TEST(spans_bound_larger_sides_that_cost_less) {
   }
 }
 
+// The same where the larger side costs less by a tree that a scan does not see: two rows are parted
+// from the others, and then from each other.
+TEST(spans_bound_larger_sides_that_cost_less_two_levels_below) {
+  Random random(176);
+  for (int round = 0; round < 40; ++round) {
+    const bool high = round % 2 == 1;
+    const std::uint32_t few = random.between(7u, 9u), n_ranks = few + 2;
+    ordered_rows::Table table;
+    table.n_ranks = {n_ranks};
+    table.ranks.resize(1);
+    table.bits.resize(1);
+    const auto add = [&](std::uint32_t rank, int bit) {
+      table.ranks[0].push_back(high ? n_ranks - 1 - rank : rank);
+      table.bits[0].push_back(bit);
+      table.labels.push_back(0);
+      table.weights.push_back(1);
+    };
+    for (std::uint32_t r = 0; r < few; ++r) add(r, 0);
+    for (const std::uint32_t rank : {few, few + 1})
+      for (const int bit : {0, 1}) add(rank, bit);
+    // Of the columns, and of the thresholds in the order of ranks.
+    const std::uint32_t at = high ? n_ranks - 1 - few : few - 1, next = high ? at - 1 : at + 1;
+    table.test_weights.assign(n_ranks, 1);
+    table.test_weights[1 + at] = 1'000'000;
+    table.test_weights[1 + next] = 900'000;
+    const Bench bench(table, {0.999999, random.one_of({0.1, 0.2}), {1e6, 1e-3}}, {});
+    CHECK(bench.bounds.shrink_slack(1) > Cost(0));
+    const RowSet rows = bench.data.all_rows();
+    RowSet smaller, larger;
+    bench.data.part(rows, 1 + at, high ? 0 : 1, smaller);
+    bench.data.part(rows, 1 + next, high ? 0 : 1, larger);
+    exact::Solver exact(bench.data, bench.posterior, -1, 1);
+    CHECK(exact.optimum(smaller, 1) > exact.optimum(larger, 1));
+    CHECK(exact.optimum(larger, 1, 1) > exact.optimum(larger, 1));
+    Expansions expansions(bench, random);
+    for (int i = 0; i < 4; ++i) expansions.check(rows, 0);
+  }
+}
+
+// Columns of two ranks have one cut, which is a split of its own whether it was scanned or not.
+TEST(cuts_that_were_not_scanned_part_rows_into_leaves_of_the_least_size) {
+  Random random(177);
+  for (int round = 0; round < 800; ++round) {
+    ordered_rows::Table table;
+    table.n_ranks.assign(6, 2);
+    table.ranks.assign(6, {});
+    for (std::size_t n = random.between<std::size_t>(6, 16); n > 0; --n) {
+      const int label = random.below(2);
+      const bool again = !table.labels.empty() && random.chance(0.2);  // the same row
+      for (auto& of : table.ranks)
+        of.push_back(again ? of.back() : random.chance(0.2) ? 1 - label : label);
+      table.labels.push_back(label);
+      table.weights.push_back(random.one_of({1, 1, 2, 3}));
+    }
+    Options options;
+    options.max_depth = random.between(2, 3);
+    options.min_samples_leaf = random.between(2, 9);
+    const Bench bench(table, {0.95, 0.5, {0.1, 0.1}}, options);
+    Expansions(bench, random).check(bench.data.all_rows(), 0);
+  }
+}
+
 // A bound of a side that a proof has raised bounds larger sides only where these cost no less, and
 // it is of use only where more than a scan can tell.
 TEST(sides_of_spans_are_raised_where_larger_ones_cost_no_less) {
