@@ -255,6 +255,61 @@ TEST(parts_are_bounded_where_a_heavy_row_of_two_classes_is_first) {
   }
 }
 
+// Then rows weigh more than there are of them, whichever class is the first.
+TEST(parts_are_bounded_where_every_row_has_several_classes) {
+  Random random(166);
+  for (int round = 0; round < 60; ++round) {
+    const int n_classes = random.between(2, 3);
+    ordered_rows::Table table;
+    table.n_classes = n_classes;
+    table.n_ranks = {12, 4};
+    table.ranks.resize(2);
+    const bool different = random.chance(0.3);
+    for (std::uint32_t r = 0; r < 12; ++r)
+      for (int k = 0; k < n_classes; ++k) {
+        table.ranks[0].push_back(r);
+        table.ranks[1].push_back(r * 7 % 4);
+        table.labels.push_back(k);
+        table.weights.push_back(k == n_classes - 1 && different ? random.between(1, 4) : 1);
+      }
+    Options options;
+    if (random.chance(0.7)) options.max_depth = 1;
+    options.equivalent_rows_bound = random.chance(0.5);
+    const Bench bench(table, random_prior(random, n_classes), options);
+    Parts parts(bench, bench.data.all_rows(), 0);
+    parts.check_some(random);
+    parts.check_best_cuts();
+  }
+}
+
+// Rows that cost nothing, and stops that cost a unit: where all but a row are on one side, the
+// split costs one unit less than all others do.
+TEST(parts_are_bounded_to_the_unit) {
+  for (const std::uint32_t n_rows : {4u, 8u, 9u, 40u})
+    for (const int max_depth : {-1, 1}) {
+      ordered_rows::Table table;
+      table.n_ranks = {n_rows + 1};
+      table.ranks.resize(1);
+      for (std::uint32_t r = 0; r <= n_rows; ++r) {
+        table.ranks[0].push_back(r);
+        table.labels.push_back(r == n_rows ? 1 : 0);
+        table.weights.push_back(1);
+      }
+      Options options;
+      options.max_depth = max_depth;
+      const Bench bench(table, {0.99, 32, {1e9, 1e-9}}, options);
+      CHECK_EQUAL(bench.posterior.stop(1).units(), 1);
+      Parts parts(bench, bench.data.all_rows(), 0);
+      std::vector<std::uint8_t> low(n_rows + 1, 1);
+      parts.check(low);
+      for (std::size_t i = 0; i <= n_rows; ++i) {  // the row of the other class, among the others
+        low[i] = 0;
+        parts.check(low);
+        low[i] = 1;
+      }
+    }
+}
+
 // Counters of 16 bits hold 65,535: as much weight, and one more.
 TEST(parts_are_bounded_where_counters_end) {
   Random random(162);
