@@ -63,7 +63,7 @@ ACCOUNTING = re.compile(
     r"(^|::)(bytes|bytes_for|bytes_of_weights|first_bytes|live|growth|cells_growth|table_growth"
     r"|table_may_grow|has_room|wants_spare|work_of_counts)$"
 )
-WORK = re.compile(r"work$|^slice$")
+WORK = re.compile(r"work$|^slice$|^little$")
 WATCH = re.compile(r"(watch_?)(\.|->)(poll|stop|count|check)$")
 
 CONSTANT = {
