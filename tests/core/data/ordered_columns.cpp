@@ -120,12 +120,14 @@ Filled random_rows(Random& random, std::size_t n_rows, bool weighted) {
 }  // namespace
 
 TEST(wrong_ordered_columns_are_refused_by_their_number) {
-  const Ranks good = {0, 1, 2}, bad = {0, 3, 1}, few = {0, 1};
+  const Ranks good = {0, 1, 2}, bad = {0, 3, 1}, first = {3, 0, 1}, few = {0, 1};
   CHECK_EQUAL(refusal({{good, 3}, {good, 3}}, 3), "");
   CHECK_EQUAL(refusal({{good, 3}, {bad, 3}}, 3),
               "ordered column 1: the rank of row 1 is 3, and there are 3");
   CHECK_EQUAL(refusal({{bad, 4}, {good, 2}}, 3),
               "ordered column 1: the rank of row 2 is 2, and there are 2");
+  CHECK_EQUAL(refusal({{first, 3}}, 3),
+              "ordered column 0: the rank of row 0 is 3, and there are 3");
   CHECK_EQUAL(refusal({{few, 3}}, 3), "ordered column 0 must have one rank a row");
   CHECK_EQUAL(refusal({{few, 3}, {good, 3}}, 2), "ordered column 1 must have one rank a row");
   CHECK_EQUAL(refusal({{good, 3}, {{}, 0}}, 3), "ordered column 1 must have one rank a row");
@@ -202,6 +204,24 @@ TEST(weights_of_thresholds_are_found_as_by_loops) {
     }
 }
 
+// Where blocks begin and end: one of several blocks is the heaviest, just inside or outside.
+TEST(the_heaviest_threshold_is_found_at_the_ends_of_blocks) {
+  constexpr std::uint32_t n = 5 * 64 + 3;
+  for (std::uint32_t heavy = 0; heavy < n; ++heavy) {
+    std::vector<std::int32_t> weights(n, 1);
+    weights[heavy] = 2;
+    OrderedColumns columns = without_rows({n + 1});
+    columns.weigh(weights);
+    for (std::uint32_t low = 0; low < n; low += low % 64 == 2 ? 60 : 1)
+      for (std::uint32_t high = low + 1; high <= n; high += high % 64 == 2 ? 60 : 1) {
+        const bool within = low <= heavy && heavy < high;
+        CHECK_EQUAL(columns.heaviest(0, low, high), within ? heavy : low);
+        CHECK_EQUAL(columns.weights()[columns.least_code(low, high)], within ? 2 : 1);
+        CHECK_EQUAL(columns.weight_between(0, low, high), (high - low) + (within ? 1 : 0));
+      }
+  }
+}
+
 TEST(thresholds_without_weights_count_one_each) {
   const OrderedColumns columns = without_rows({200, 5});
   CHECK(!columns.weighted());
@@ -216,6 +236,9 @@ TEST(thresholds_without_weights_count_one_each) {
   const auto note = [&](std::int64_t weight, std::size_t many) { found[weight] += many; };
   columns.for_each_weight(note);
   CHECK((found == std::map<std::int64_t, std::size_t>{{1, 203}}));
+  found.clear();
+  without_rows({1, 2}).for_each_weight(note);
+  CHECK((found == std::map<std::int64_t, std::size_t>{{1, 1}}));
   found.clear();
   without_rows({1, 1}).for_each_weight(note);
   OrderedColumns().for_each_weight(note);

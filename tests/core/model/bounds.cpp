@@ -136,9 +136,39 @@ class Walk {
     }
     view_.load(rows, maptree::no_watch());
     for (const auto& [n, cost] : parts) CHECK(view_.test_cost_on(n) <= cost);
+    check_test_costs(rows, counts.distinct);
     const Cost all = view_.test_cost_on(counts.distinct), cost = least_test_cost(rows);
     CHECK(all <= cost);
     CHECK(all + Cost(data_.weighted() ? 2 : 0) >= cost);
+  }
+
+  // B5 from its definition: the columns whose commoner value has fewer rows than a part.
+  void check_test_costs(const RowSet& rows, std::int32_t distinct) const {
+    struct Column {
+      std::int32_t commoner, weight, heaviest;
+    };
+    std::vector<Column> columns;
+    std::int64_t other = 0;
+    for (std::size_t c = 0; c < data_.n_columns(); ++c) {
+      RowSet part;
+      part.assign_side(rows, data_.column(c), 1);
+      const std::int32_t one = count(data_, bounds_, part).distinct;
+      if (one == 0 || one == distinct) continue;
+      columns.push_back(
+          {std::max(one, distinct - one), data_.multiplicity(c), data_.test_weight(c)});
+      other = std::max<std::int64_t>(other, data_.test_weight(c));
+    }
+    for (std::int32_t n = 0; n <= distinct; ++n) {
+      std::int64_t weight = 0, heaviest = 0;
+      for (const Column& column : columns) {
+        if (column.commoner >= n) continue;
+        weight += column.weight;
+        heaviest = std::max<std::int64_t>(heaviest, column.heaviest);
+      }
+      const Cost least = data_.weighted() ? bounds_.least_test_cost(weight, heaviest, other)
+                                          : bounds_.least_test_cost(weight);
+      CHECK_EQUAL(view_.test_cost_on(n).units(), least.units());
+    }
   }
 
   // Of all columns that vary on a set, from the definition; none: 0.

@@ -195,3 +195,55 @@ TEST(no_split_of_so_many_rows_pays_less_for_its_test) {
   CHECK(n_tight > 20);
   CHECK(n_more > 20);
 }
+
+// B2 and B6 from their definition: so many tests vary at least, or as many as ordered columns tell,
+// and a split pays for the heaviest.
+TEST(splits_are_charged_for_the_fewest_tests_that_vary) {
+  Random random(186);
+  int n_spanned = 0, n_needed = 0;
+  for (int round = 0; round < 200; ++round) {
+    ordered_rows::Shape shape;
+    shape.n_rows = random.one_of<std::size_t>({5, 20, 90});
+    shape.n_ordered = random.between<std::size_t>(1, 3);
+    shape.n_binary = random.one_of<std::size_t>({0, 0, 3});
+    shape.most_ranks = random.one_of({3u, 20u});
+    shape.weighted_tests = round % 4 != 0;
+    Options options;
+    options.structure_bound = false;
+    options.varying_bound = random.chance(0.5);
+    const ordered_rows::Bench bench(ordered_rows::random_table(random, shape),
+                                    {0.95, 0.5, {2.5, 2.5}}, options);
+    const maptree::Dataset& data = bench.data;
+    std::vector<std::int64_t> weights;
+    std::int64_t heaviest = 0;
+    for (std::size_t c = 0; c < data.n_columns(); ++c) {
+      weights.push_back(data.multiplicity(c));
+      heaviest = std::max<std::int64_t>(heaviest, data.test_weight(c));
+    }
+    for (std::uint32_t t = 0; t < data.ordered().n_thresholds(); ++t) {
+      weights.push_back(data.weighted() ? data.ordered().weights()[data.ordered().code(t)] : 1);
+      heaviest = std::max(heaviest, weights.back());
+    }
+    if (weights.empty()) continue;
+    std::ranges::sort(weights);
+    const auto log = [&](std::int64_t sum) { return bench.posterior.log_weight(sum); };
+    for (std::size_t rows = 2; rows <= maptree::floor_cap; ++rows) {
+      std::size_t n = 0;  // that vary
+      while (rows > std::size_t{1} << n) ++n;
+      std::int64_t needed = heaviest;
+      for (std::size_t i = 0; i + 1 < n && i < weights.size(); ++i) needed += weights[i];
+      if (!data.weighted()) needed = static_cast<std::int64_t>(std::min(n, data.n_features()));
+      const std::int64_t spanned = data.least_varying(rows);
+      const auto charge = [&](std::int64_t sum) {
+        if (!data.weighted()) return log(sum);
+        return std::max(Cost(0), log(std::max(sum, heaviest)) - log(heaviest) - Cost(2));
+      };
+      CHECK_EQUAL(bench.bounds.spanned_cost(rows).units(), charge(spanned).units());
+      (spanned > needed ? n_spanned : n_needed) += 1;
+      const Cost right = charge(options.varying_bound ? std::max(needed, spanned) : needed);
+      CHECK_EQUAL(bench.bounds.level(1).floor[rows], (bench.posterior.split(1) + right).units());
+    }
+  }
+  CHECK(n_spanned > 100);
+  CHECK(n_needed > 100);
+}

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "check.hpp"
+#include "model/tree.hpp"
 #include "problem.hpp"
 #include "turned_clock.hpp"
 
@@ -279,4 +280,20 @@ TEST(tables_that_are_not_filled_are_not_complete) {
   CHECK(counted.n_readings() > 5);  // in the table of all rows, and in those of both classes
   for (std::int64_t late_from = 0; late_from < counted.n_readings(); ++late_from)
     CHECK(!fill(TurnedClock(late_from)));
+}
+
+TEST(a_tree_that_tests_a_column_which_is_not_there_has_no_cost) {
+  fuzz::Problem problem;
+  problem.model.x = {{0, 1, 0}, {0, 1, 1}, {1, 1, 1}};  // the second is constant
+  problem.model.y = {0, 1, 0};
+  problem.model.weight = {1, 1, 1};
+  const maptree::Dataset data = fuzz::make_dataset(problem);
+  const Posterior posterior(fuzz::make_prior(problem), data);
+  const auto cost = [&](std::int32_t feature) {
+    return maptree::score({{feature, -1, -1}, {1, -1, -1}, {2, -1, -1}, {}}, data, posterior);
+  };
+  CHECK(cost(0).subtree[0] > Cost(0));
+  CHECK(cost(2).subtree[0] > Cost(0));
+  CHECK_THROWS(std::logic_error, cost(1));  // the first number beyond those of its tests
+  CHECK_THROWS(std::logic_error, cost(3));
 }

@@ -86,6 +86,45 @@ TEST(without_a_row_the_optimum_of_the_root_may_be_higher_within_the_slack) {
   }
 }
 
+// Level by level, where a class has few rows or none and the rows of another cost least.
+TEST(slacks_are_those_of_the_recursion) {
+  Random random(43);
+  int n_slack = 0;
+  for (int round = 0; round < 300; ++round) {
+    Problem problem;
+    const std::size_t n_classes = 3;
+    const int few = random.below(3);  // this class has one row or none
+    for (int r = 0; r < 24; ++r) {
+      problem.model.x.push_back(std::vector<int>(12));
+      for (int& value : problem.model.x.back()) value = random.below(2);
+      const int label = random.below(2);
+      problem.model.y.push_back(label < few ? label : label + 1);
+      problem.model.weight.push_back(1);
+    }
+    if (random.chance(0.5)) problem.model.y[0] = few;
+    problem.model.alpha = random.one_of({0.95, 0.5, 0.999, 0.999999, random.uniform()});
+    problem.model.beta = random.one_of({0.0, 0.001, 0.01, 0.1, 0.5, 2.0});
+    for (std::size_t k = 0; k < n_classes; ++k)
+      problem.model.rho.push_back(random.log_uniform(0.001, 1000));
+    const workbench::Bench bench(problem);
+    const maptree::Posterior& posterior = bench.posterior;
+    const auto units = [](Cost cost) { return static_cast<long double>(cost.units()); };
+    long double row = INFINITY, up = 0, shrink = 0;
+    for (std::size_t k = 0; k < n_classes; ++k)
+      if (bench.data.class_totals()[k] > 0)
+        row = std::min(row, units(posterior.pure(static_cast<int>(k), 1)));
+    for (std::size_t d = posterior.max_depth() + 1; d-- > 0;) {
+      if (d < posterior.max_depth())
+        up = std::max({0.0L, units(posterior.stop(d)) - units(posterior.stop(d + 1)),
+                       units(posterior.split(d)) - units(posterior.split(d + 1)) + 2 * up});
+      shrink = std::max({0.0L, 2 * shrink, shrink + up - units(posterior.split(d)) - row});
+      n_slack += shrink > 0 ? 1 : 0;
+      CHECK(units(bench.bounds.shrink_slack(d)) == shrink);
+    }
+  }
+  CHECK(n_slack > 100);
+}
+
 TEST(the_usual_prior_has_no_slack_below_the_root) {
   Problem problem;
   problem.model.x = {{0, 1}, {1, 1}, {1, 0}};

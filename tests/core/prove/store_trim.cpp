@@ -12,6 +12,7 @@ using maptree::Cost;
 using maptree::Expansion;
 using maptree::no_column;
 using maptree::NodeId;
+using maptree::SplitBounds;
 using maptree::SplitRecord;
 using maptree::Store;
 using maptree::StoreNode;
@@ -154,4 +155,148 @@ TEST(trimming_is_sound_and_opening_again_restores_every_split_once) {
     ++n_solved;
   }
   CHECK(n_trimmed > 500 && n_reopened > 100 && n_solved == 300);
+}
+
+// A node with spans gives back all splits but the one behind its upper bound, and is as if it had
+// not been expanded; a span that begins with the same test is none.
+TEST(spans_are_dropped_all_together_and_found_again) {
+  Random random(66);
+  int n_kept = 0;
+  for (int round = 0; round < 200; ++round) {
+    Expansion found = splits_of(random.between<std::size_t>(1, 12), Cost(0), Cost(0));
+    for (SplitBounds& split : found.splits) {
+      split.column = 10 * (split.column / 2);  // pairs of the same first test, one of them a span
+      split.lower[0] = Cost(random.below(50));
+    }
+    for (std::size_t i = 0; i < found.splits.size(); ++i)
+      found.splits[i].extent = i % 2 == static_cast<std::size_t>(round % 2) ? 0u : 3u;
+    store_test::sort_splits(found);
+    const bool any = std::ranges::any_of(found.splits, &SplitBounds::is_span);
+    Store store(maptree::TestCosts{});
+    const NodeId id = store.intern(key_of(1), Cost(0), Cost(1000), {1});
+    const NodeId child = store.intern(key_of(2), Cost(0), Cost(1), {1});
+    StoreNode& node = store[id];
+    store.open(id, found);
+    CHECK_EQUAL(node.n_splits, found.splits.size());
+    const SplitBounds& chosen = found.splits[random.below(found.splits.size())];
+    if (random.chance(0.7)) {
+      node.best = chosen.column;
+      node.upper = Cost(900);
+    }
+    SplitRecord best;
+    store.for_each_split(node, [&](SplitRecord& split) {
+      if (split.is_span() || split.column != node.best) return;
+      if (random.chance(0.5)) split.child[0] = split.child[1] = child;
+      best = split;
+    });
+    const bool keep = best.column != no_column;
+    CHECK(store.collect({}, SIZE_MAX, Cost(10'000), never));
+    CHECK_EQUAL(node.expanded, any ? 0u : 1u);
+    CHECK(node.rest == Cost::infinity());
+    CHECK_EQUAL(node.n_splits, any ? (keep ? 1u : 0u) : found.splits.size());
+    CHECK_EQUAL(store.live(), 104 * (2 + (node.n_splits + 2u) / 3));
+    if (any && keep) {
+      const SplitRecord there = splits_at(store, id)[0];
+      CHECK(static_cast<const maptree::Tests&>(there) == best);
+      for (int side = 0; side < 2; ++side)
+        CHECK(there.child[side] == best.child[side] && there.lower[side] == best.lower[side]);
+      ++n_kept;
+    }
+    store.open(id, found);
+    std::vector<SplitRecord> back = splits_at(store, id);
+    CHECK_EQUAL(back.size(), found.splits.size());
+    for (const SplitBounds& split : found.splits)
+      CHECK_EQUAL(std::ranges::count_if(back,
+                                        [&](const SplitRecord& other) {
+                                          return static_cast<const maptree::Tests&>(other) ==
+                                                     split &&
+                                                 other.lower[0] == split.lower[0];
+                                        }),
+                  1);
+    CHECK(store_test::in_order(store, id));
+    node.lower = node.upper;
+    store.for_each_split(node,
+                         [&](SplitRecord& split) { split.child[0] = split.child[1] = child; });
+    store.close(id);
+    CHECK_EQUAL(node.n_splits, keep ? 1u : 0u);
+    if (keep) CHECK(static_cast<const maptree::Tests&>(splits_at(store, id)[0]) == best);
+  }
+  CHECK(n_kept > 50);
+}
+
+// Parts take the place of the spans that were parted, wherever these are in the chain; what others
+// stand on stays where it is.
+TEST(spans_that_are_parted_say_nothing_any_more) {
+  Random random(67);
+  for (int round = 0; round < 200; ++round) {
+    Expansion found = splits_of(random.between<std::size_t>(1, 12), Cost(0), Cost(0));
+    for (SplitBounds& split : found.splits) {
+      split.column *= 100;
+      split.extent = random.chance(0.7) ? 50u : 0u;
+      split.lower[0] = Cost(random.below(50));
+    }
+    store_test::sort_splits(found);
+    Store store(maptree::TestCosts{});
+    const NodeId id = store.intern(key_of(1), Cost(0), Cost(1000), {1});
+    const NodeId child = store.intern(key_of(2), Cost(0), Cost(1), {1});
+    StoreNode& node = store[id];
+    store.open(id, found);
+    std::vector<SplitRecord*> before;
+    std::vector<SplitBounds> given;
+    Expansion parts;
+    store.for_each_split(node, [&](SplitRecord& split) {
+      before.push_back(&split);
+      if (random.chance(0.5)) split.child[0] = split.child[1] = child;
+      if (!split.is_span() || random.chance(0.3)) return;
+      given.push_back({});
+      static_cast<maptree::Tests&>(given.back()) = split;
+      if (random.chance(0.4)) return;
+      parts.parted.push_back(static_cast<std::uint32_t>(given.size() - 1));
+      SplitBounds half = given.back();
+      half.extent = 25;
+      half.lower[0] = split.lower[0] + Cost(random.below(20));
+      parts.splits.push_back(half);
+    });
+    store_test::sort_splits(parts);
+    const bool better = random.chance(0.5);
+    if (better) {
+      parts.best = 7;
+      parts.best_cost = Cost(random.one_of({999, 1000, 60, 20}));
+      parts.best_below[1] = 8;
+    }
+    std::vector<SplitRecord> old;
+    for (const SplitRecord* split : before) old.push_back(*split);
+    store.part(id, parts, given);
+    const bool taken = better && parts.best_cost < Cost(1000);
+    CHECK_EQUAL(node.upper.units(), taken ? parts.best_cost.units() : 1000);
+    CHECK_EQUAL(node.best, taken ? 7u : no_column);
+    CHECK_EQUAL(node.below[1], taken ? 8u : no_column);
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      const bool parted = std::ranges::any_of(parts.parted, [&](std::uint32_t p) {
+        return static_cast<const maptree::Tests&>(given[p]) == old[i];
+      });
+      CHECK(static_cast<const maptree::Tests&>(*before[i]) == old[i]);
+      for (int side = 0; side < 2; ++side)
+        CHECK(before[i]->lower[side] == (parted ? Cost::infinity() : old[i].lower[side]));
+      CHECK_EQUAL(before[i]->attached(), old[i].attached());
+      if (old[i].attached()) CHECK(before[i]->child[1] == old[i].child[1]);
+    }
+    const std::vector<SplitRecord> after = splits_at(store, id);
+    std::size_t n_open = 0;
+    for (const SplitBounds& split : parts.splits) {
+      const bool open = split.lower[0] + split.lower[1] < node.upper;
+      n_open += open ? 1 : 0;
+      CHECK_EQUAL(
+          std::ranges::count_if(after,
+                                [&](const SplitRecord& other) {
+                                  return static_cast<const maptree::Tests&>(other) == split &&
+                                         other.lower[0] == split.lower[0] && !other.attached();
+                                }),
+          open ? 1 : 0);
+    }
+    CHECK_EQUAL(after.size(), before.size() + n_open);
+    CHECK(std::ranges::none_of(after, &SplitRecord::fresh));  // no split ends a walk
+    CHECK(store_test::in_order(store, id));
+    CHECK_EQUAL(store.live(), 104 * (2 + (after.size() + 2) / 3));
+  }
 }

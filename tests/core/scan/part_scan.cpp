@@ -298,6 +298,11 @@ TEST(parts_of_many_rows_are_bounded_by_wide_counters) {
     for (std::size_t i = 0; i < low.size(); ++i) low[i] = i % 7 == 0 ? 1 : 0;
     parts.check(low);
     parts.check_best_cuts();
+    // Of few rows only the words that are not empty are stored.
+    RowSet few;
+    bench.data.part(bench.data.all_rows(), 3000, 1, few);
+    CHECK(few.sparse());
+    Parts(bench, few, 1).check_some(random);
   }
 }
 
@@ -306,7 +311,7 @@ TEST(a_scan_that_is_stopped_says_so) {
   for (int variant = 0; variant < 6; ++variant) {
     ordered_rows::Shape shape;
     shape.n_classes = variant == 0 ? 6 : 3;
-    shape.n_binary = 2;
+    shape.n_binary = variant % 2 == 0 ? 2 : 0;
     shape.weighted_rows = variant == 1;
     shape.weighted_tests = variant == 2;
     Options options;

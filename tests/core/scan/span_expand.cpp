@@ -20,7 +20,8 @@ using ordered_rows::Bench;
 
 namespace {
 
-int n_spans, n_given, n_parted, n_left_out, n_best;  // so that a test can tell that it met them
+int n_spans, n_given, n_parted, n_left_out, n_best,
+    n_slack;  // so that a test can tell that it met them
 
 class Expansions {
  public:
@@ -34,7 +35,7 @@ class Expansions {
   void check(const RowSet& rows, std::size_t depth) {
     const Cost optimum = exact_.optimum(rows, depth), leaf = exact_.leaf(rows, depth);
     // A cost that is known to be reached, and one that a bound is to reach.
-    const Cost upper = random_.one_of({optimum, leaf, Cost::infinity()});
+    const Cost upper = random_.one_of({optimum, optimum + Cost(1), leaf, Cost::infinity()});
     Cost goal = random_.one_of({optimum, leaf, Cost::infinity()});
     if (random_.chance(0.3)) goal = Cost(random_.below(leaf.units() + 1));
     Expansion out;
@@ -169,7 +170,10 @@ class Expansions {
       for (int side = 0; side < 2; ++side) {
         RowSet part;
         bench_.data.part(rows, split.test_of_side(side), side, part);
-        CHECK(split.lower[side] <= exact_.optimum(part, depth + 1));
+        // The larger sides of other thresholds may cost less by the slack.
+        const Cost slack = bench_.bounds.shrink_slack(depth + 1);
+        CHECK(split.lower[side] <= std::max(Cost(0), exact_.optimum(part, depth + 1) - slack));
+        n_slack += slack > Cost(0) && split.lower[side] > Cost(0) ? 1 : 0;
         if (split.upper[side] != Cost(0) && bench_.options.min_samples_leaf == 1)
           CHECK(split.upper[side] >= exact_.optimum(part, depth + 1));
       }
@@ -235,9 +239,9 @@ ordered_rows::Shape random_shape(Random& random, bool deep) {
   ordered_rows::Shape shape;
   shape.n_rows = deep ? random.between<std::size_t>(3, 11) : random.between<std::size_t>(12, 45);
   shape.n_classes = random.between(2, 5);
-  shape.n_ordered = random.between<std::size_t>(1, 2);
+  shape.n_ordered = random.one_of<std::size_t>({1, 2, 5});  // more than are parted at first
   shape.n_binary = random.one_of<std::size_t>({0, 0, 2});
-  shape.most_ranks = random.one_of({5u, 14u, 30u});
+  shape.most_ranks = shape.n_ordered > 2 ? random.one_of({2u, 3u}) : random.one_of({5u, 14u, 30u});
   shape.weighted_rows = random.chance(0.4);
   shape.weighted_tests = random.chance(0.5);
   return shape;
@@ -258,7 +262,7 @@ Options random_options(Random& random, bool deep) {
 
 TEST(spans_bound_every_threshold_within) {
   Random random(171);
-  n_spans = n_given = n_parted = n_left_out = n_best = 0;
+  n_spans = n_given = n_parted = n_left_out = n_best = n_slack = 0;
   for (int round = 0; round < 500; ++round) {
     const bool deep = random.chance(0.5);
     const ordered_rows::Shape shape = random_shape(random, deep);
@@ -277,6 +281,7 @@ TEST(spans_bound_every_threshold_within) {
   CHECK(n_parted > 200);
   CHECK(n_left_out > 500);
   CHECK(n_best > 100);
+  CHECK(n_slack > 20);
 }
 
 // A smaller side that costs more than a larger one, within the slack of M: in the larger one a test
@@ -309,6 +314,64 @@ TEST(spans_bound_larger_sides_that_cost_less) {
     Expansions expansions(bench, random);
     for (int i = 0; i < 4; ++i) expansions.check(rows, 0);
   }
+}
+
+// A bound of a side that a proof has raised bounds larger sides only where these cost no less, and
+// it is of use only where more than a scan can tell.
+TEST(sides_of_spans_are_raised_where_larger_ones_cost_no_less) {
+  Random random(175);
+  int n_yes = 0, n_no = 0, n_next = 0;
+  for (int round = 0; round < 300; ++round) {
+    const bool deep = random.chance(0.5);
+    const ordered_rows::Shape shape = random_shape(random, deep);
+    const Bench bench(ordered_rows::random_table(random, shape),
+                      random_prior(random, shape.n_classes), random_options(random, deep));
+    const maptree::SpanExpander expander(bench.data, bench.posterior, bench.bounds, bench.options);
+    for (std::size_t depth = 0; depth < 4; ++depth) {
+      const Cost slack = bench.bounds.shrink_slack(depth + 1);
+      const bool may = bench.options.spans && bench.options.min_samples_leaf == 1 &&
+                       (bench.options.max_depth < 0 ||
+                        static_cast<std::int64_t>(depth) + 2 < bench.options.max_depth) &&
+                       slack == Cost(0);
+      CHECK_EQUAL(expander.may_raise(bench.bounds, depth), may);
+      (may ? n_yes : n_no) += 1;
+      n_next += slack > Cost(0) && bench.bounds.shrink_slack(depth + 2) == Cost(0) ? 1 : 0;
+    }
+  }
+  CHECK(n_yes > 100);
+  CHECK(n_no > 100);
+  CHECK(n_next > 10);
+}
+
+TEST(a_look_tells_the_best_split_into_two_leaves) {
+  Random random(174);
+  int n_split = 0;
+  for (int round = 0; round < 100; ++round) {
+    const ordered_rows::Shape shape = random_shape(random, false);
+    const Bench bench(ordered_rows::random_table(random, shape),
+                      random_prior(random, shape.n_classes), random_options(random, false));
+    exact::Solver exact(bench.data, bench.posterior, bench.options.max_depth,
+                        bench.options.min_samples_leaf);
+    maptree::SpanExpander expander(bench.data, bench.posterior, bench.bounds, bench.options);
+    for (std::size_t depth = 0; depth < 2; ++depth) {
+      const RowSet rows = ordered_rows::some_rows(random, bench.data.all_rows(), 0.7);
+      if (ordered_rows::slots_of(rows).empty()) continue;
+      maptree::PartBounds out;
+      CHECK(expander.look(bench.bounds, rows, depth, maptree::no_watch(), out));
+      CHECK_EQUAL(out.weight, exact.weight(rows));
+      CHECK_EQUAL(out.varying, bench.data.varying_weight(rows));
+      CHECK_EQUAL(out.leaf.units(), exact.leaf(rows, depth).units());
+      CHECK_EQUAL(out.upper.units(), exact.optimum(rows, depth, 1).units());
+      CHECK(out.lower <= exact.optimum(rows, depth));
+      if (out.below() == maptree::no_test) continue;
+      ++n_split;
+      RowSet part[2];
+      CHECK(exact.sides(rows, out.best, part));
+      for (int side = 0; side < 2; ++side)
+        CHECK_EQUAL(out.leaves[side].units(), exact.leaf(part[side], depth + 1).units());
+    }
+  }
+  CHECK(n_split > 20);
 }
 
 TEST(an_expansion_by_spans_that_is_stopped_says_so) {

@@ -1,0 +1,233 @@
+// Prover and Store where columns are ordered: the bounds of every node, every split and every span
+// hold, and each threshold that could be cheaper is a split or in a span.
+#include <set>
+
+#include "check.hpp"
+#include "exact_optimum.hpp"
+#include "ordered_rows.hpp"
+#include "prove/prover.hpp"
+#include "turned_clock.hpp"
+#include "workbench.hpp"
+
+using fuzz::Random;
+using maptree::Cost;
+using maptree::NodeId;
+using maptree::RowSet;
+using maptree::SplitRecord;
+using maptree::StoreNode;
+
+namespace {
+
+int n_spans, n_raised, n_retired;  // so that the test can tell that it met them
+
+class Nodes {
+ public:
+  Nodes(const ordered_rows::Bench& bench, maptree::Desk& desk, std::uint32_t limit)
+      : proof(bench.data, bench.posterior, bench.options, limit),
+        bench_(bench),
+        store_(desk.store),
+        exact_(bench.data, bench.posterior,
+               limit == maptree::no_limit ? -1 : static_cast<std::int64_t>(limit),
+               bench.options.min_samples_leaf) {}
+
+  void check() {
+    seen_.clear();
+    visit(bench_.data.all_rows(), 0);
+  }
+  [[nodiscard]] Cost optimum() { return exact_.optimum(bench_.data.all_rows(), 0); }
+
+  maptree::Proof proof;
+
+ private:
+  using Words = std::vector<maptree::Word>;
+
+  void visit(const RowSet& rows, std::size_t depth) {
+    if (!seen_.insert({depth, exact::Solver::words_of(rows)}).second) return;
+    bool found = false;
+    const maptree::StoreKey key{bench_.data.key(rows), static_cast<std::uint32_t>(depth),
+                                proof.limit};
+    store_.for_each_depth(key, [&](const StoreNode& node) {
+      if (node.key.depth != depth) return;
+      found = true;
+      check(node, rows, depth);
+    });
+    for (std::size_t test = 0; found && test < bench_.data.n_tests(); ++test)
+      for (int side = 0; side < 2; ++side) {
+        RowSet part;
+        bench_.data.part(rows, test, side, part);
+        if (exact_.weight(part) > 0) visit(part, depth + 1);
+      }
+  }
+
+  [[nodiscard]] Words low_side(const RowSet& rows, std::size_t test) const {
+    RowSet part;
+    bench_.data.part(rows, test, 1, part);
+    return exact::Solver::words_of(part);
+  }
+  // Of a test and the best trees on its sides; infinite where it may not be a split.
+  [[nodiscard]] Cost cost(const RowSet& rows, std::size_t depth, std::size_t test) {
+    RowSet part[2];
+    if (!exact_.sides(rows, test, part)) return Cost::infinity();
+    if (exact_.weight(part[0]) == 0 || exact_.weight(part[1]) == 0) return Cost::infinity();
+    return exact_.test(test) + exact_.optimum(part[0], depth + 1) +
+           exact_.optimum(part[1], depth + 1);
+  }
+
+  void check(const StoreNode& node, const RowSet& rows, std::size_t depth) {
+    CHECK(node.lower <= exact_.optimum(rows, depth));
+    CHECK(node.upper >= exact_.optimum(rows, depth));
+    if (!node.expanded || node.solved() || !exact_.may_split(depth)) return;
+    CHECK_EQUAL(node.base.units(), exact_.base(rows, depth).units());
+    std::set<Words> there;
+    Cost before = Cost(0) - Cost::infinity();
+    store_.for_each_split(node, [&](const SplitRecord& split) {
+      const Cost total = store_.place(split).total;
+      CHECK(total >= before);
+      if (split.fresh()) before = total;
+      n_retired += total >= Cost::infinity() ? 1 : 0;
+      if (total >= Cost::infinity()) return;
+      for (int side = 0; side < 2; ++side) {
+        RowSet part;
+        bench_.data.part(rows, split.test_of_side(side), side, part);
+        CHECK(split.lower[side] <= exact_.optimum(part, depth + 1));
+        if (!split.attached()) continue;
+        const StoreNode& child = store_[split.child[side]];
+        CHECK(child.key.rows == bench_.data.key(part));
+        CHECK_EQUAL(child.key.depth, depth + 1);
+        CHECK_EQUAL(child.key.limit, proof.limit);
+      }
+      const Words first = low_side(rows, split.column), last = low_side(rows, split.last());
+      if (split.is_span()) ++n_spans;
+      if (split.is_span() && split.attached()) ++n_raised;
+      for (std::uint32_t test = split.column; test <= split.last(); ++test) {
+        CHECK(total <= cost(rows, depth, test));
+        const Words low = low_side(rows, test);
+        if (split.is_span() &&
+            ((low == first && split.first_open == 0) || (low == last && split.last_open == 0)))
+          continue;
+        there.insert(low);
+      }
+    });
+    for (std::size_t test = 0; test < bench_.data.n_tests(); ++test)
+      CHECK(there.contains(low_side(rows, test)) ||
+            cost(rows, depth, test) >= std::min(node.upper - node.base, node.rest));
+  }
+
+  const ordered_rows::Bench& bench_;
+  maptree::Store& store_;
+  exact::Solver exact_;
+  std::set<std::pair<std::size_t, Words>> seen_;
+};
+
+// Blocks of labels that fit no leaf of the least size alone: a smaller part may cost more than a
+// larger one.
+void label_in_blocks(Random& random, ordered_rows::Table& table) {
+  const std::uint32_t width = random.between(1u, 4u);
+  for (std::size_t r = 0; r < table.labels.size(); ++r)
+    if (!random.chance(0.1)) table.labels[r] = static_cast<int>(table.ranks[0][r] / width % 2);
+}
+
+ordered_rows::Bench random_bench(Random& random) {
+  ordered_rows::Shape shape;
+  shape.n_rows = random.between<std::size_t>(20, 60);
+  shape.n_ordered = random.between<std::size_t>(1, 2);
+  shape.n_binary = random.one_of<std::size_t>({0, 0, 1});
+  shape.most_ranks = shape.n_ordered == 1 ? 25 : 6;
+  shape.weighted_rows = random.chance(0.3);
+  shape.weighted_tests = random.chance(0.4);
+  ordered_rows::Table table = ordered_rows::random_table(random, shape);
+  if (random.chance(0.6)) label_in_blocks(random, table);
+  maptree::Options options;
+  if (random.chance(0.5)) options.min_samples_leaf = random.between(2, 6);
+  options.spans = !random.chance(0.15);
+  options.depth_transfer = !random.chance(0.2);
+  maptree::Prior prior{0.95, 0.5, std::vector<double>(2, random.one_of({2.5, 0.1, 0.1}))};
+  if (random.chance(0.2)) prior.alpha = 0.999999;
+  return {table, prior, options};
+}
+
+std::uint32_t random_limit(Random& random) {
+  return random.one_of<std::uint32_t>({maptree::no_limit, maptree::no_limit, 3, 2});
+}
+
+}  // namespace
+
+TEST(every_span_of_the_store_bounds_its_thresholds) {
+  Random random(75);
+  n_spans = n_raised = n_retired = 0;
+  int solved = 0;
+  std::int64_t collections = 0;
+  for (int round = 0; round < 160; ++round) {
+    const ordered_rows::Bench bench = random_bench(random);
+    maptree::Expander expander(bench.data, bench.posterior, bench.bounds, bench.options);
+    maptree::Desk desk(bench.posterior.test_costs());
+    desk.store.set_limit(random.one_of<std::size_t>({2500, 4000, 8000, SIZE_MAX}));
+    desk.max_expansions = 2000;
+    maptree::Prover prover(bench.data, bench.posterior, expander, desk);
+    Nodes nodes(bench, desk, random_limit(random));
+    auto lock = std::unique_lock(desk.mutex);
+    const std::int64_t work = random.one_of({1L, 1L, 1000L, 100'000L});
+    for (int step = 0; step < 60; ++step) {
+      prover.advance(lock, nodes.proof, Cost::infinity(), work, workbench::never);
+      if (nodes.proof.root == NodeId::none || desk.out_of_memory || desk.out_of_expansions) break;
+      if (step < 3 || step % 20 == 0) nodes.check();
+      if (desk.store[nodes.proof.root].solved()) break;
+    }
+    if (nodes.proof.root == NodeId::none) continue;
+    nodes.check();
+    const StoreNode& root = desk.store[nodes.proof.root];
+    if (root.solved()) {
+      CHECK_EQUAL(root.lower.units(), nodes.optimum().units());
+      maptree::Tree tree;
+      prover.read_tree(nodes.proof, tree);
+      CHECK_EQUAL(maptree::score(tree, bench.data, bench.posterior).subtree[0].units(),
+                  nodes.optimum().units());
+      ++solved;
+    }
+    collections += desk.collections;
+  }
+  CHECK(n_spans > 500);
+  CHECK(n_raised > 100);
+  CHECK(n_retired > 100);
+  CHECK(solved > 50);
+  CHECK(collections > 50);
+}
+
+// Whenever one lets go of the lock the other goes on: spans are parted that the first stands on.
+TEST(two_provers_over_spans_find_the_optimum) {
+  Random random(76);
+  int n_turns = 0;
+  for (int round = 0; round < 120; ++round) {
+    const ordered_rows::Bench bench = random_bench(random);
+    maptree::Expander expander(bench.data, bench.posterior, bench.bounds, bench.options);
+    maptree::Expander others(bench.data, bench.posterior, bench.bounds, bench.options);
+    maptree::Desk desk(bench.posterior.test_costs());
+    maptree::Prover prover(bench.data, bench.posterior, expander, desk);
+    maptree::Prover other(bench.data, bench.posterior, others, desk);
+    Nodes nodes(bench, desk, random_limit(random));
+    maptree::Limits limits = TurnedClock().limits();
+    limits.poll_seconds = 0;
+    maptree::Control control(limits);
+    auto lock = std::unique_lock(desk.mutex);
+    control.set_poll([&](double) {
+      if (lock.owns_lock() || nodes.proof.root == NodeId::none || !random.chance(0.3)) return false;
+      auto turn = std::unique_lock(desk.mutex);
+      if (desk.store[nodes.proof.root].solved()) return false;
+      other.advance(turn, nodes.proof, Cost::infinity(), random.one_of({1L, 1000L}),
+                    workbench::never);
+      ++n_turns;
+      return false;
+    });
+    maptree::Watch watch(control);
+    for (int step = 0; step < 100'000; ++step) {
+      prover.advance(lock, nodes.proof, Cost::infinity(), 1, watch);
+      if (desk.store[nodes.proof.root].solved()) break;
+      if (step == 3) nodes.check();
+    }
+    nodes.check();
+    const StoreNode& root = desk.store[nodes.proof.root];
+    CHECK(root.solved());
+    CHECK_EQUAL(root.lower.units(), nodes.optimum().units());
+  }
+  CHECK(n_turns > 1000);
+}
