@@ -21,6 +21,7 @@
 #   make bench-envelopes  the same for random tables, labels, limits and estimators
 #   make bench-thresholds  seconds until a depth is proved over all thresholds, next to other systems
 #   make bench-raw  held-out rows of raw tables by the number of thresholds and the prior of splits
+#   make bench-categories  held-out rows by tests of single categories and of sets of them
 #   make paper   the paper's experiments on all systems, figures and report in build/paper
 #                (experiments/README.md); BUDGET=minute (speed by runs of 60 s) or BUDGET=full (days),
 #                FAMILY=speed SETS="vote lymph" JOBS=4 DASK=tcp://...
@@ -51,7 +52,7 @@ RESULTS ?= build/paper
 
 .PHONY: demo test test-all test-core test-core-fast test-threads test-system lint format fuzz dist
 .PHONY: test-sanitized fuzz-inputs mutants
-.PHONY: bench bench-limits bench-envelopes bench-thresholds bench-raw paper peers gallery clean
+.PHONY: bench bench-limits bench-envelopes bench-thresholds bench-raw bench-categories paper peers gallery clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built
@@ -208,6 +209,9 @@ bench-thresholds: $(VENV)/.built $(VENV)/.tables peers
 
 bench-raw: $(VENV)/.built $(VENV)/.tables
 	$(BIN)/python bench/raw_generalisation.py $(ARGS)
+
+bench-categories: $(VENV)/.built $(VENV)/.tables
+	$(BIN)/python bench/category_sets.py $(ARGS)
 
 paper: OPTIONS = --results $(RESULTS) --budget $(BUDGET) $(if $(SETS),--sets $(SETS))
 paper: $(VENV)/.built $(VENV)/.experiments peers

@@ -16,7 +16,7 @@ import math
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import lru_cache
 from multiprocessing import get_context
@@ -79,20 +79,26 @@ def job(name: str, fold: int, setting: str, limit: float) -> Row:
     else:
         model, about = ours(X.iloc[train], y.iloc[train], *OURS[setting], limit)
     seconds, processor = time.monotonic() - started, time.process_time() - processor
-    probabilities = np.clip(model.predict_proba(X.iloc[test]), LEAST, 1)
-    probabilities /= probabilities.sum(axis=1, keepdims=True)
-    held_out = y.iloc[test].to_numpy()
-    at = np.searchsorted(model.classes_, held_out)
     return {
         "table": name,
         "fold": fold,
         "setting": setting,
-        "log_loss": float(-np.log(probabilities[np.arange(len(at)), at]).mean()),
-        "accuracy": float((model.classes_[probabilities.argmax(axis=1)] == held_out).mean()),
+        **scores(model, X.iloc[test], y.iloc[test]),
         "seconds": seconds,
         "processor_seconds": processor,
         "limit": limit,
         **about,
+    }
+
+
+def scores(model: Any, X: Any, y: pd.Series) -> Row:
+    probabilities = np.clip(model.predict_proba(X), LEAST, 1)
+    probabilities /= probabilities.sum(axis=1, keepdims=True)
+    held_out = y.to_numpy()
+    at = np.searchsorted(model.classes_, held_out)
+    return {
+        "log_loss": float(-np.log(probabilities[np.arange(len(at)), at]).mean()),
+        "accuracy": float((model.classes_[probabilities.argmax(axis=1)] == held_out).mean()),
     }
 
 
@@ -151,7 +157,7 @@ def kept(file: Path) -> list[Row]:
     return rows
 
 
-def run(options: argparse.Namespace, file: Path) -> None:
+def run(options: argparse.Namespace, file: Path, job: Callable[..., Row] = job) -> None:
     """Compute what is not kept yet."""
     earlier = kept(file)
     done = {(row["table"], row["fold"], row["setting"]) for row in earlier}

@@ -1,7 +1,8 @@
 """Raw tables with numbers, categories and missing values, as they are in packages.
 
 They are files of scikit-learn and of the packages in `tables.txt`; nothing is downloaded, and none
-of these packages is imported. `TABLES` has the name, the source and the target of every table.
+of these packages is imported. `TABLES` has the name, the source and the target of every table;
+`MANY_CATEGORIES` has more, for category_sets.py.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ def load(name: str) -> Loaded:
 
     Rows without a label are left out, and classes of fewer than ten rows: five folds need some.
     """
-    X, y = TABLES[name]()
+    X, y = (TABLES | MANY_CATEGORIES)[name]()
     rare = y.map(y.value_counts()) < 10
     keep = y.notna() & ~rare
     X = X[keep].sample(frac=1, random_state=0)[:LARGEST]
@@ -164,6 +165,21 @@ def _late_flights() -> Loaded:
     return X[delay.notna()], delay[delay.notna()] > 15
 
 
+def _coded(loader: Loader, columns: str, above: float | None = None) -> Loader:
+    """Return a loader that takes the codes of some columns as text.
+
+    The target is whether a number is above ``above``, if that is given.
+    """
+
+    def loaded() -> Loaded:
+        X, y = loader()
+        codes = {name: X[name].astype("Int64").astype("string") for name in columns.split()}
+        known = y.notna()
+        return X[known].assign(**codes), y[known] if above is None else y[known] > above
+
+    return loaded
+
+
 _STATSMODELS = "statsmodels/datasets"
 
 # By kind: all numbers, then mixed.
@@ -218,4 +234,28 @@ TABLES: dict[str, Loader] = {
     "fars": _keel("fars"),
     "fertility": _rdata("AER", "Fertility", "morekids"),
     "flights": _late_flights,
+}  # fmt: skip
+
+# With a column of many categories, some of them with few rows each.
+MANY_CATEGORIES: dict[str, Loader] = {
+    "contraception": _coded(_rdata("mlmRev", "Contraception", "use", "woman"), "district"),
+    "immunisation": _coded(_rdata("mlmRev", "guImmun", "immun", "kid mom"), "comm"),
+    "ames": _coded(_rdata("modeldata", "ames", "Sale_Price"), "", 160_000),
+    "scots": _coded(_rdata("mlmRev", "ScotsSec", "attain"), "primary second", 5),
+    "resume": _coded(_rdata("openintro", "resume", "received_callback"), "job_ad_id"),
+    "taxi": _rdata("modeldata", "taxi", "tip"),
+    "force": _rdata(
+        "openintro", "mn_police_use_of_force", "subject_injury", "response_datetime"
+    ),
+    "hotel": _coded(
+        _rdata("modeldata", "hotel_rates", "avg_price_per_room", "arrival_date"), "", 100
+    ),
+    "inspections": _coded(
+        _rdata("causaldata", "restaurant_inspections", "inspection_score"), "", 95
+    ),
+    "scorecard": _coded(
+        _rdata("causaldata", "scorecard", "earnings_med", "unitid inst_name"), "", 30_000
+    ),
+    "gss-wages": _coded(_rdata("stevedata", "gss_wages", "gender"), "occ10"),
+    "lectures": _coded(_rdata("lme4", "InstEval", "y"), "s d dept", 3),
 }  # fmt: skip

@@ -116,6 +116,16 @@ RowSet& Prover::rows_at(std::size_t depth) {
   return path_[depth];
 }
 
+// Bounds rise by a turn at a time. Where thresholds are many a step takes expansions of many nodes,
+// which sort their rows anew: then it is half of what is left. The bound rises later, but the proof
+// is there sooner; without a limit of depth it seldom is, and the bound is what counts.
+Cost Prover::next_goal(const Proof& proof, Cost lower, Cost goal) const {
+  Cost step = turn;
+  if (data_.ordered().n_columns() > 0 && proof.limit != no_limit)
+    step = std::max(step, Cost((goal - lower).units() / 2));
+  return std::min(goal, lower + step);
+}
+
 Prover::Measure Prover::measure(const RowSet& rows, std::size_t depth) {
   const std::int64_t distinct = data_.count(rows, counts_);
   const bool varies = data_.varies(rows, distinct);
@@ -147,7 +157,7 @@ std::int64_t Prover::advance(std::unique_lock<std::mutex>& lock, Proof& proof, C
   Outcome outcome = Outcome::reached;
   while (outcome == Outcome::reached && root.lower < std::min(goal, root.upper))
     outcome = raise(proof.root, 0,
-                    proof.pace == Proof::Pace::evenly ? std::min(goal, root.lower + turn) : goal);
+                    proof.pace == Proof::Pace::evenly ? next_goal(proof, root.lower, goal) : goal);
   const std::int64_t done = watch.work() - work_start;
   proof.work += done;
   proof.note(root.lower);
@@ -270,7 +280,7 @@ Prover::Outcome Prover::raise_split(NodeId id, SplitRecord& split, std::size_t d
     // All that is asked for at once, where expansions go as far as they are told and no further.
     const bool at_once = data_.ordered().n_columns() > 0 && !proof_->bounds.may_split(depth + 3);
     const Cost needed = target - split.lower[1 - side];
-    const Cost enough = at_once ? needed : std::min(split.lower[side] + turn, needed);
+    const Cost enough = at_once ? needed : next_goal(*proof_, split.lower[side], needed);
     const NodeId next = split.child[side];
     RowSet& rows = rows_at(depth + 1);  // may move the others
     data_.part(path_[depth], tests.test_of_side(side), side, rows);

@@ -98,6 +98,7 @@ class Prover {
  private:
   enum class Outcome { reached, taken, stopped };  // taken: what is left is in others' hands
 
+  [[nodiscard]] Cost next_goal(const Proof& proof, Cost lower, Cost goal) const;
   Outcome raise(NodeId id, std::size_t depth, Cost target);
   Outcome raise_split(NodeId id, SplitRecord& split, std::size_t depth, Cost goal);
   // Opens a node, or parts those of its spans that cannot reach the goal.

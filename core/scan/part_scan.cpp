@@ -9,13 +9,6 @@ namespace maptree {
 namespace {
 
 constexpr std::int64_t never = Cost::infinity().units();
-// Wide enough for all rows of a node: four counters in a word, or two.
-constexpr unsigned narrow = 16, wide = 32;
-
-template <unsigned Bits>
-[[nodiscard]] std::int32_t counter(std::uint64_t counts, std::size_t at) {
-  return static_cast<std::int32_t>((counts >> (at * Bits)) & ((std::uint64_t{1} << Bits) - 1));
-}
 
 }  // namespace
 
@@ -29,17 +22,18 @@ PartScan::PartScan(const Dataset& data, const Posterior& posterior, const Option
   for (Part& part : parts_)
     for (std::vector<std::int32_t>* counts : {&part.classes, &part.rest, &part.low, &part.low_rest})
       counts->reserve(n_classes);
-  ones_.reserve(2 * data.n_words() * word_bits);
-  sums_.reserve(2 * (data.n_distinct_rows() + 1));
+  ones_.reserve(words_needed(data) * data.n_words() * word_bits);
+  sums_.reserve(words_needed(data) * (data.n_distinct_rows() + 1));
   everywhere_.reserve(data.n_words() * word_bits);
   if (data.ordered().weighted())
     span_codes_.reserve(data.ordered().n_columns() * data.n_distinct_rows());
 }
 
 std::size_t PartScan::bytes_for(const Dataset& data) {
-  std::size_t counting =
-      2 * (data.n_words() * word_bits + data.n_distinct_rows() + 1) * sizeof(ones_[0]) +
-      data.n_words() * word_bits;
+  std::size_t counting = words_needed(data) *
+                             (data.n_words() * word_bits + data.n_distinct_rows() + 1) *
+                             sizeof(ones_[0]) +
+                         data.n_words() * word_bits;
   if (data.ordered().weighted())
     counting += data.ordered().n_columns() * data.n_distinct_rows() * sizeof(OrderedColumns::Code);
   return static_cast<std::size_t>(data.n_classes()) *
@@ -71,39 +65,6 @@ void PartScan::start(const OrderedView& view, const Bounds& bounds, std::size_t 
   of_codes_ = data_.ordered().weighted() ? posterior_.test_costs().of_codes() : nullptr;
   choose_counters();
   if (counted_ && of_codes_ != nullptr) find_span_codes();
-}
-
-void PartScan::choose_counters() {
-  bool pure_rows = true;
-  unit_rows_ = true;
-  for (const OrderedView::Run& run : view_->runs()) {
-    pure_rows = pure_rows && run.n_classes == 1;
-    unit_rows_ = unit_rows_ && run.n_classes == 1 && run.pattern->weight == 1;
-  }
-  counter_bits_ = view_->total().weight < 1 << narrow ? narrow : wide;
-  n_counters_ = mixed_.size() + (unit_rows_ ? 0 : 1);
-  n_words_ = 2 * n_counters_ * counter_bits_ <= word_bits ? 1 : 2;
-  // A row of several classes pays for these, alone; with another row its bound may fall.
-  counted_ = mixed_.size() >= 2 && n_counters_ * counter_bits_ <= word_bits &&
-             stop_lower_ == stop_upper_ && (leaves_only_ || pure_rows);
-}
-
-void PartScan::find_span_codes() {
-  using Code = OrderedColumns::Code;
-  span_codes_.clear();
-  for (const OrderedView::Ordered& of : view_->ordered()) {
-    span_codes_.resize(of.first_cut + of.n_cuts);
-    Code* const out = &span_codes_[of.first_cut];
-    const Code* const codes = view_->codes(of);
-    const std::uint32_t* const cuts = view_->cuts(of);
-    const auto find = [=](const auto& self, std::uint32_t first, std::uint32_t last) -> Code {
-      if (first == last) return OrderedView::no_code;
-      const std::uint32_t middle = first + (last - first) / 2;
-      const Code sides = std::min(self(self, first, middle), self(self, middle + 1, last));
-      return out[middle] = std::min(codes[cuts[middle]], sides);
-    };
-    find(find, 0, of.n_cuts);
-  }
 }
 
 void PartScan::count(std::span<const std::uint8_t> side) {
@@ -145,23 +106,21 @@ void PartScan::count(std::span<const std::uint8_t> side) {
     }
     part.best = {never, never, never, 0, 0, 0, {never, never}};
   }
-  if (!counted_) return;
-  ones_.assign(n_words_ * view_->n_places(), 0);
-  for (const OrderedView::Run& run : view_->runs()) {
-    std::uint64_t one = 0;
-    const auto put = [&](std::size_t at, std::int32_t weight) {
-      one += static_cast<std::uint64_t>(weight) << (at * counter_bits_);
-    };
-    for (std::uint32_t p = 0; p < run.n_classes; ++p)
-      put(static_cast<std::size_t>(run.pattern[p].k), run.pattern[p].weight);
-    if (!unit_rows_) put(n_classes, 1);
-    for (std::size_t place = run.first_word * word_bits; place < run.last_word * word_bits;
-         ++place) {
-      if (n_words_ == 2)
-        ones_[2 * place + side[place]] = one;
-      else
-        ones_[place] = one << (side[place] * n_counters_ * counter_bits_);
-    }
+  if (counted_) make_ones(side);
+}
+
+// Thresholds vary between the first and the last row of a part.
+void PartScan::add_varying(std::uint32_t column, std::span<const std::uint8_t> side) {
+  const OrderedView::Ordered& of = view_->ordered()[column];
+  const std::uint32_t* const order = view_->order(of);
+  const auto place = [=](std::uint32_t i) { return order[i] & ~OrderedView::cut_mark; };
+  for (int s = 0; s < 2; ++s) {
+    if (parts_[s].distinct == 0) continue;
+    std::uint32_t first = 0, last = view_->n_rows() - 1;
+    while (side[place(first)] != s) ++first;
+    while (side[place(last)] != s) --last;
+    varying_[s] += data_.ordered().weight_between(of.column, view_->rank(of, place(first)),
+                                                  view_->rank(of, place(last)));
   }
 }
 
@@ -239,7 +198,7 @@ void PartScan::scan_ordered(std::uint32_t column, std::span<const std::uint8_t> 
   const OrderedView::Ordered& of = view.ordered()[column];
   const std::uint32_t* const order = view.order(of);
   for (Part& part : parts_) reset(part);
-  std::uint32_t first[2] = {no_test, no_test}, last[2] = {no_test, no_test};
+  std::uint32_t last[2] = {no_test, no_test};
   // Since the last row of the part: whether there is a cut, and the least code of these.
   bool cut[2] = {false, false};
   OrderedColumns::Code code[2] = {OrderedView::no_code, OrderedView::no_code};
@@ -251,9 +210,7 @@ void PartScan::scan_ordered(std::uint32_t column, std::span<const std::uint8_t> 
       for (OrderedColumns::Code& least : code) least = std::min(least, codes[i]);
     const int s = side[place];
     Part& part = parts_[s];
-    if (last[s] == no_test)
-      first[s] = place;
-    else if (cut[s])
+    if (last[s] != no_test && cut[s])
       evaluate<LeavesOnly, Grouped>(part, column, last[s], place, test_cost(code[s]));
     cut[s] = false;
     code[s] = OrderedView::no_code;
@@ -273,147 +230,6 @@ void PartScan::scan_ordered(std::uint32_t column, std::span<const std::uint8_t> 
       }
     }
   }
-  for (int s = 0; s < 2; ++s)
-    if (last[s] != no_test)
-      varying_[s] += data_.ordered().weight_between(of.column, view.rank(of, first[s]),
-                                                    view.rank(of, last[s]));
-}
-
-template <std::size_t Words>
-void PartScan::sum_rows(std::uint32_t column) {
-  const std::uint32_t n_rows = view_->n_rows();
-  const std::uint32_t* const order = view_->order(view_->ordered()[column]);
-  const std::uint64_t* const ones = ones_.data();
-  sums_.resize(Words * (n_rows + 1));
-  std::uint64_t* to = sums_.data();
-  std::uint64_t sum[Words] = {};
-  for (std::uint32_t i = 0; i < n_rows; ++i) {
-    const std::size_t place = order[i] & ~OrderedView::cut_mark;
-    for (std::size_t w = 0; w < Words; ++w) {
-      *to++ = sum[w];
-      sum[w] += ones[Words * place + w];
-    }
-  }
-  for (std::size_t w = 0; w < Words; ++w) *to++ = sum[w];
-}
-
-template <bool LeavesOnly, std::size_t K, unsigned Bits>
-void PartScan::scan_counted(std::uint32_t column) {
-  const OrderedView& view = *view_;
-  const OrderedView::Ordered& of = view.ordered()[column];
-  const std::uint32_t n_rows = view.n_rows();
-  const std::uint32_t* const cut_at = view.cuts(of);
-  const OrderedColumns::Code* const codes = of_codes_ == nullptr ? nullptr : view.codes(of);
-  const OrderedColumns::Code* const span_codes =
-      of_codes_ == nullptr ? nullptr : &span_codes_[of.first_cut];
-  n_words_ == 1 ? sum_rows<1>(column) : sum_rows<2>(column);
-
-  struct Costs {
-    std::int64_t leaf, lower;
-  };
-  const std::int64_t* const rising = rising_;
-  const std::int64_t* const floor = floor_.data();
-  const std::int64_t stop = stop_lower_;
-  const std::int32_t min_leaf = static_cast<std::int32_t>(
-      std::min<std::int64_t>(options_.min_samples_leaf, max_total_weight + 1));
-  const bool unit = unit_rows_;
-  const std::int64_t *mixed[K], *pure[K];
-  for (std::size_t k = 0; k < K; ++k) {
-    mixed[k] = mixed_[k];
-    pure[k] = pure_[k];
-  }
-  const auto weight = [&](std::uint64_t counts) {
-    std::int32_t n = 0;
-    for (std::size_t k = 0; k < K; ++k) n += counter<Bits>(counts, k);
-    return n;
-  };
-  const auto costs = [&](std::uint64_t counts) {
-    std::int32_t n = 0;
-    std::int64_t leaf = 0, apart = 0;
-    for (std::size_t k = 0; k < K; ++k) {
-      const std::int32_t c = counter<Bits>(counts, k);
-      n += c;
-      leaf -= mixed[k][c];
-      if constexpr (!LeavesOnly) apart += pure[k][c];
-    }
-    const std::int32_t rows = unit ? n : counter<Bits>(counts, K);
-    Costs out;
-    out.leaf = leaf + rising[n] + (rows > 1 ? stop : 0);
-    out.lower = out.leaf;
-    if constexpr (!LeavesOnly)
-      out.lower = std::min(out.lower, floor[static_cast<std::size_t>(rows)] + apart);
-    return out;
-  };
-  struct Span {
-    std::uint32_t first, last;  // cuts, without the last
-    Costs low, high;            // of the low side of the cut before, the high side of the last
-  };
-
-  for (int s = 0; s < 2; ++s) {
-    Part& part = parts_[s];
-    if (part.distinct == 0) continue;
-    const std::uint64_t* const sums = sums_.data() + (n_words_ == 2 ? s : 0);
-    const std::size_t shift = n_words_ == 2 ? 0 : static_cast<std::size_t>(s) * n_counters_ * Bits;
-    const std::uint64_t mask = n_words_ == 2 ? ~std::uint64_t{0} : ~std::uint32_t{0};
-    const auto counts_before = [&](std::size_t i) { return (sums[n_words_ * i] >> shift) & mask; };
-    const std::uint64_t all = counts_before(n_rows);
-    // The first and the last row of the part.
-    const auto first_where = [&](auto&& holds) {
-      std::uint32_t first = 0, last = n_rows;
-      while (first < last) {
-        const std::uint32_t middle = first + (last - first) / 2;
-        holds(middle) ? last = middle : first = middle + 1;
-      }
-      return first;
-    };
-    const std::uint32_t least = first_where([&](auto i) { return counts_before(i + 1) != 0; });
-    const std::uint32_t most = first_where([&](auto i) { return counts_before(i + 1) == all; });
-    const auto rank = [&](std::uint32_t i) {
-      return view.rank(of, view.order(of)[i] & ~OrderedView::cut_mark);
-    };
-    varying_[s] += data_.ordered().weight_between(of.column, rank(least), rank(most));
-
-    Best& best = part.best;
-    Span open[2 * word_bits];
-    std::size_t n_open = 0;
-    open[n_open++] = {0, of.n_cuts, costs(0), costs(0)};
-    while (n_open > 0) {
-      const Span span = open[--n_open];
-      if (span.first == span.last) continue;
-      const std::uint32_t middle = span.first + (span.last - span.first) / 2;
-      const std::int64_t cheapest = codes == nullptr ? 0 : test_cost(span_codes[middle]);
-      if (span.low.leaf + span.high.leaf + cheapest >= best.upper &&
-          (LeavesOnly || span.low.lower + span.high.lower + cheapest >= best.lower))
-        continue;
-      const std::uint64_t below = counts_before(cut_at[middle]), above = all - below;
-      const Costs low = costs(below), high = costs(above);
-      if (below != 0) open[n_open++] = {span.first, middle, span.low, high};
-      if (above != 0) open[n_open++] = {middle + 1, span.last, low, span.high};
-      if (below == 0 || above == 0) continue;
-      const std::int64_t test = codes == nullptr ? 0 : test_cost(codes[cut_at[middle]]);
-      best.loose = std::min(best.loose, low.lower + high.lower + test);
-      if (min_leaf > 1) {
-        const std::int32_t n[2] = {weight(above), weight(below)};
-        if (n[0] < min_leaf || n[1] < min_leaf) continue;
-        best.lower =
-            std::min(best.lower, (n[1] < 2 * min_leaf ? low.leaf : low.lower) +
-                                     (n[0] < 2 * min_leaf ? high.leaf : high.lower) + test);
-      } else {
-        best.lower = std::min(best.lower, low.lower + high.lower + test);
-      }
-      if (low.leaf + high.leaf + test < best.upper)
-        best = {best.lower,     best.loose, low.leaf + high.leaf + test, column,
-                cut_at[middle], no_test,    {high.leaf, low.leaf}};
-    }
-  }
-}
-
-template <bool LeavesOnly>
-void PartScan::scan_spans(std::uint32_t column) {
-  if (counter_bits_ == wide) return scan_counted<LeavesOnly, 2, wide>(column);
-  mixed_.size() == 2   ? scan_counted<LeavesOnly, 2, narrow>(column)
-  : mixed_.size() == 3 ? scan_counted<LeavesOnly, 3, narrow>(column)
-                       : scan_counted<LeavesOnly, 4, narrow>(column);
 }
 
 template <bool LeavesOnly, bool Grouped>
@@ -459,6 +275,7 @@ bool PartScan::scan_all(std::span<const std::uint8_t> side, Watch& watch) {
   const auto scan_one = [&](std::uint32_t c) {
     watch.count(work);
     if (watch.poll(work)) return false;
+    add_varying(c, side);
     if (counted_)
       scan_spans<LeavesOnly>(c);
     else

@@ -77,13 +77,17 @@ class PartScan {
   };
 
   void count(std::span<const std::uint8_t> side);
+  void add_varying(std::uint32_t column, std::span<const std::uint8_t> side);
   template <bool LeavesOnly, bool Grouped>
   void scan_ordered(std::uint32_t column, std::span<const std::uint8_t> side);
+  // In counted_parts.cpp:
+  [[nodiscard]] static std::size_t words_needed(const Dataset& data);  // of a row, at most
   void choose_counters();
   void find_span_codes();
+  void make_ones(std::span<const std::uint8_t> side);
   template <std::size_t Words>
   void sum_rows(std::uint32_t column);
-  template <bool LeavesOnly, std::size_t K, unsigned Bits>
+  template <bool LeavesOnly, std::size_t K, unsigned Bits, std::size_t Words>
   void scan_counted(std::uint32_t column);
   template <bool LeavesOnly>
   void scan_spans(std::uint32_t column);
@@ -119,11 +123,11 @@ class PartScan {
   std::vector<std::uint8_t> everywhere_;
   const Cost* of_codes_ = nullptr;
 
-  // Counting by several counters in a number: one a class, and one for rows where these do not all
-  // count one. Both parts are in one number where there is room.
+  // Counting by several counters in a word: one a class, and one for rows where these do not all
+  // count one. Both parts are in one word where there is room.
   bool counted_ = false, unit_rows_ = false;
   unsigned counter_bits_ = 0;
-  std::size_t n_counters_ = 0, n_words_ = 0;  // of a part; of both
+  std::size_t n_counters_ = 0, n_words_ = 0;  // of a part; of both parts
   std::vector<std::uint64_t> ones_;           // of a row, by place
   std::vector<std::uint64_t> sums_;           // of all rows before one, by place in an order
   // By cut: the least code of those that a bisection has it in the middle of.

@@ -30,6 +30,14 @@ pytestmark = pytest.mark.filterwarnings("ignore::maptree.IdentifierWarning")
 EVERY = EncoderParameters(max_thresholds=None)
 
 
+@pytest.fixture(autouse=True, scope="module")
+def ranks_of_small_tables():
+    """Keep the ranks of tables of few tests, too: those are what these tests are about."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(choosing, "FEW_TESTS", 0)
+        yield
+
+
 def encoded(X, weights=None):
     """Return the encoder, the packed answers of the other columns, and the ranks by column."""
     encoder = BinaryEncoder(max_thresholds=None)
@@ -147,6 +155,29 @@ def test_columns_with_one_test_are_packed():
     assert packed.n_columns == 3
     assert [column.kind for column in encoder.schema_[:3]] == ["boolean", "number", "constant"]
     assert ranks[4].tolist() == [0, 1, 2]
+
+
+@examples(40)
+@given(tables())
+def test_few_tests_are_packed(drawn):
+    (rows,) = drawn
+    frame = as_objects(rows)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(choosing, "FEW_TESTS", 10**6)
+        encoder, packed, ranks = encoded(frame)
+    assert not ranks
+    answers = np.packbits(encoder.transform(frame), axis=0, bitorder="little").T
+    np.testing.assert_array_equal(packed.take()[:, : answers.shape[1]], answers)
+
+
+@pytest.mark.parametrize(("n_tests", "is_ranked"), [(255, False), (256, False), (257, True)])
+def test_how_many_tests_are_few(n_tests, is_ranked):
+    frame = pd.DataFrame({"a": np.arange(n_tests), "b": np.arange(n_tests) % 2})  # one is of b
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(choosing, "FEW_TESTS", 256)
+        _, packed, ranks = encoded(frame)
+    assert bool(ranks) == is_ranked
+    assert packed.n_columns == (1 if is_ranked else n_tests)
 
 
 def test_rows_that_do_not_count_have_no_threshold():

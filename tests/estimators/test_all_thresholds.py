@@ -10,6 +10,7 @@ import pytest
 
 import oracle
 from maptree import BinaryEncoder, MAPTreeClassifier, log_posterior
+from maptree.encoding import choosing
 from maptree.engine.ordered_columns import OrderedColumns
 from maptree.engine.problem import Problem
 from maptree.engine.search import _OWN
@@ -24,6 +25,14 @@ PRIORS = [
     {"split_prior": "columns", "column_weights": {"age": 1 / 3, "size": 0}},
 ]
 RHO = 0.3
+
+
+@pytest.fixture(autouse=True, scope="module")
+def ranks_of_small_tables():
+    """Keep the ranks of tables of few tests, too: those are what these tests are about."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(choosing, "FEW_TESTS", 0)
+        yield
 
 
 class FromAnswers(MAPTreeClassifier):

@@ -57,12 +57,17 @@ class Rows:
         return Rows(codes, None if self.weights is None else self.weights[mask])
 
 
+# A table of so few tests, thresholds and others, is proved sooner from packed answers, which are
+# counted for all pairs of tests at once (docs/design/encoding.md).
+FEW_TESTS = 256
+
+
 class TablePass:
     """The tests of a table's columns, and with ``pack`` their packed answers.
 
     Where columns have all their thresholds, ``ranks`` gets the ranks of their values, by column, in
     place of packed answers: the answer to threshold t of a column is whether the rank is at most t.
-    Missing values have the highest rank.
+    Missing values have the highest rank. A table of few tests gets packed answers only.
     """
 
     def __init__(
@@ -113,6 +118,16 @@ class TablePass:
                 if self.hashes is not None:
                     self.hashes.complete = False
                 self._leave_unread(name)
+        if self.ranks and sum(len(column.tests) for column in self.columns) <= FEW_TESTS:
+            self._pack_ranks(self.ranks)
+
+    def _pack_ranks(self, ranks: dict[int, Ranks]) -> None:
+        for j in list(ranks):
+            of_rows, column = ranks.pop(j), self.columns[j]
+            answers = [of_rows <= t for t in range(len(column.tests))]
+            if column.has_missing:
+                answers[-1] = ~answers[-1]  # the last test asks whether there is no value
+            self.packed[j] = np.array([np.packbits(one, bitorder="little") for one in answers])
 
     def _read(self, j: int, name: str) -> None:
         values = self.table.read(j)

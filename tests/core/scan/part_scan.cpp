@@ -196,7 +196,7 @@ TEST(parts_are_bounded_as_by_trying_every_split) {
   for (int round = 0; round < 800; ++round) {
     ordered_rows::Shape shape;
     shape.n_rows = random.one_of<std::size_t>({2, 10, 40, 64, 65, 150, 300});
-    shape.n_classes = random.between(2, 6);
+    shape.n_classes = random.between(2, 10);
     shape.n_ordered = random.between<std::size_t>(1, 3);
     shape.n_binary = random.one_of<std::size_t>({0, 0, 3});
     shape.most_ranks = random.one_of({4u, 30u, 400u});
@@ -314,7 +314,7 @@ TEST(parts_are_bounded_to_the_unit) {
 TEST(parts_are_bounded_where_counters_end) {
   Random random(162);
   for (const std::int64_t total : {65'535, 65'536, 70'000})
-    for (const int n_classes : {2, 3, 4}) {
+    for (const int n_classes : {2, 3, 4, 5, 7, 8, 9}) {
       ordered_rows::Shape shape;
       shape.n_rows = 60;
       shape.n_classes = n_classes;
