@@ -60,8 +60,10 @@ WITHOUT_NAMES = {
     "the_signature_is_as_pinned",
 }
 
-# Functions that only say which of several things is proved next, or how long to wait.
-ORDER = re.compile(r" (rest_a_little|Proof::note|Proof::forecast|Schedule::choose): ")
+# Functions that only say which of several things is proved next, how far, or how long to wait.
+ORDER = re.compile(
+    r" (rest_a_little|Proof::note|Proof::forecast|Prover::next_goal|Schedule::choose): "
+)
 
 
 @dataclass(frozen=True)
