@@ -8,6 +8,7 @@
 
 #include "check.hpp"
 #include "exact_optimum.hpp"
+#include "ordered_rows.hpp"
 #include "prove/team.hpp"
 #include "store_nodes.hpp"
 #include "turned_clock.hpp"
@@ -210,6 +211,36 @@ TEST(a_schedule_claims_nothing_that_is_not_so) {
     ++n_over;
   }
   CHECK(n_over > 40 && n_cheaper > 20 && n_deep > 10);
+}
+
+// Where columns are ordered, expanding the root does not tell all trees of depth two.
+TEST(a_schedule_claims_no_depth_that_only_some_thresholds_were_tried_for) {
+  Random random(86);
+  for (int round = 0; round < 10; ++round) {
+    ordered_rows::Table table;
+    table.n_ranks.assign(5, 8);
+    table.ranks.resize(5);
+    for (int r = 0; r < 60; ++r) {
+      for (auto& of : table.ranks) of.push_back(random.below(8u));
+      const bool one = table.ranks[0].back() < 4, other = table.ranks[1].back() < 4;
+      table.labels.push_back(one != other ? 1 : 0);  // neither column tells anything alone
+      table.weights.push_back(1);
+    }
+    const ordered_rows::Bench bench(table, {0.95, 0.5, {0.5, 0.5}}, {});
+    exact::Solver exact(bench.data, bench.posterior, -1, 1);
+    const auto rows = bench.data.all_rows();
+    const Cost goal = exact.leaf(rows, 0);
+    CHECK(exact.optimum(rows, 0, 2) < goal);
+    maptree::Expander expander(bench.data, bench.posterior, bench.bounds, bench.options);
+    Schedule schedule(bench.data, bench.posterior, bench.options, -1);
+    maptree::Prover prover(bench.data, bench.posterior, expander, schedule.desk());
+    auto lock = schedule.lock();
+    schedule.set_goal(goal);
+    for (int step = 0; step < 20 && !schedule.is_over(); ++step) {
+      schedule.work(prover, lock, 1, never);
+      CHECK(schedule.proved_depth() < 2);
+    }
+  }
 }
 
 TEST(a_schedule_is_over_where_its_goal_is_proved) {

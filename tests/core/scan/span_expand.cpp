@@ -8,6 +8,7 @@
 #include "check.hpp"
 #include "exact_optimum.hpp"
 #include "ordered_rows.hpp"
+#include "scan/expand.hpp"
 #include "turned_clock.hpp"
 
 using fuzz::Random;
@@ -389,6 +390,7 @@ TEST(sides_of_spans_are_raised_where_larger_ones_cost_no_less) {
     const Bench bench(ordered_rows::random_table(random, shape),
                       random_prior(random, shape.n_classes), random_options(random, deep));
     const maptree::SpanExpander expander(bench.data, bench.posterior, bench.bounds, bench.options);
+    const maptree::Expander any(bench.data, bench.posterior, bench.bounds, bench.options);
     for (std::size_t depth = 0; depth < 4; ++depth) {
       const Cost slack = bench.bounds.shrink_slack(depth + 1);
       const bool may = bench.options.spans && bench.options.min_samples_leaf == 1 &&
@@ -396,6 +398,7 @@ TEST(sides_of_spans_are_raised_where_larger_ones_cost_no_less) {
                         static_cast<std::int64_t>(depth) + 2 < bench.options.max_depth) &&
                        slack == Cost(0);
       CHECK_EQUAL(expander.may_raise(bench.bounds, depth), may);
+      CHECK_EQUAL(any.may_raise_spans(bench.bounds, depth), may);
       (may ? n_yes : n_no) += 1;
       n_next += slack > Cost(0) && bench.bounds.shrink_slack(depth + 2) == Cost(0) ? 1 : 0;
     }
