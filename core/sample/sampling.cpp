@@ -141,6 +141,8 @@ void check_folding(const Dataset& data) {
     folded = folded || data.multiplicity(c) != data.test_weight(c);
   if (!data.rows_folded() || folded)
     throw std::invalid_argument("samplers need a dataset with rows folded and columns not folded");
+  if (data.ordered().n_columns() > 0)
+    throw std::invalid_argument("samplers need packed answers, not the ranks of ordered columns");
 }
 
 void start_from_lone_leaf(Samples& samples, const Dataset& data, const Prior& prior,

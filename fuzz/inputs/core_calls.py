@@ -53,6 +53,7 @@ _SWITCHES = (
     "equivalent_rows_bound",
     "structure_bound",
     "varying_bound",
+    "spans",
 )
 
 
@@ -119,11 +120,12 @@ def _dataset(choose: Choices, fold_columns: bool | None = None) -> Any:
     if fold_columns is None:
         fold_columns = choose.maybe()
     fold_rows = choose.below(8) != 7
+    ordered = [_ranks(choose, n_rows) for _ in range(max(0, choose.below(8) - 4))]
+    n_tests = n_columns + sum(max(n_ranks, 1) - 1 for _, n_ranks in ordered)
     tests = None
     if choose.below(4) == 3:
-        tests = _array(
-            choose, (n_columns + choose.below(8) // 7,), choose.one_of(("u4", "u4", "i8")), 200
-        )
+        n_weights = min(n_tests, 1000) + choose.below(8) // 7
+        tests = _array(choose, (n_weights,), choose.one_of(("u4", "u4", "i8")), 200)
         tests = tests * np.array(choose.one_of((1, 1, 2**20, 2**24)), tests.dtype)
     return _core.Dataset(
         table,
@@ -135,7 +137,16 @@ def _dataset(choose: Choices, fold_columns: bool | None = None) -> Any:
         limit,
         seconds,
         test_weights=tests,
+        ordered=ordered,
     )
+
+
+def _ranks(choose: Choices, n_rows: int) -> tuple[Any, int]:
+    """Return an ordered column; mostly its ranks are below the number that is given."""
+    n_ranks = choose.one_of((5, 2, 3, 60, 1, 0, 2**31, 2**32 - 1))
+    most = min(max(n_ranks, 1), 255) + choose.below(16) // 15
+    n = n_rows + choose.below(16) // 15
+    return _array(choose, (n,), choose.one_of(("u4", "u4", "u4", "i8")), most), n_ranks
 
 
 def _prior(choose: Choices, n_classes: int) -> Any:

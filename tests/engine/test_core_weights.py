@@ -26,6 +26,27 @@ def search(data: Any, **options: Any) -> Any:
     return _core.search(data, prior(), _core.Options(**options), _core.Limits())
 
 
+def chains(data: Any) -> Any:
+    return _core.sample_mcmc(
+        data, prior(), n_samples=500, burn_in=0, thin=1, n_chains=2, seed=1, limits=_core.Limits()
+    )
+
+
+def particles(data: Any) -> Any:
+    return _core.sample_smc(
+        data,
+        prior(),
+        n_particles=200,
+        n_islands=1,
+        proposal="optimal",
+        growth="node",
+        resampling="systematic",
+        ess_threshold=0.5,
+        seed=1,
+        limits=_core.Limits(),
+    )
+
+
 @pytest.fixture
 def table() -> tuple[Any, Any]:
     X = np.array(list(product((0, 1), repeat=4)) * 5, np.uint8)
@@ -62,22 +83,7 @@ def test_weights_count_for_samplers_too(table: tuple[Any, Any], fold_columns: bo
     weights = [1, 3, 2, 2]
     best = -search(dataset(X, y, weights), fold_columns=fold_columns).upper
     data = dataset(X, y, weights, fold_columns=False)
-    chain = _core.sample_mcmc(
-        data, prior(), n_samples=500, burn_in=0, thin=1, n_chains=2, seed=1, limits=_core.Limits()
-    )
-    particles = _core.sample_smc(
-        data,
-        prior(),
-        n_particles=200,
-        n_islands=1,
-        proposal="optimal",
-        growth="node",
-        resampling="systematic",
-        ess_threshold=0.5,
-        seed=1,
-        limits=_core.Limits(),
-    )
-    for samples in (chain, particles):
+    for samples in (chains(data), particles(data)):
         assert samples.log_posterior[samples.best] == pytest.approx(best, abs=1e-9)
 
 
@@ -104,3 +110,14 @@ def test_weights_of_another_type_are_refused(table: tuple[Any, Any]) -> None:
     for dtype in ("i8", "f8"):
         with pytest.raises(TypeError):
             dataset(X, y, [1, 2, 3, 4], dtype=dtype)
+
+
+def test_samplers_refuse_ranks(table: tuple[Any, Any]) -> None:
+    X, y = table
+    ranks = np.arange(len(y), dtype=np.uint32)
+    data = _core.Dataset(
+        _core.pack(X), y, None, 2, fold_columns=False, ordered=[(ranks, len(ranks))]
+    )
+    for sample in (chains, particles):
+        with pytest.raises(ValueError, match="not the ranks of ordered columns"):
+            sample(data)
