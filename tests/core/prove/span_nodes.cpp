@@ -170,6 +170,10 @@ TEST(every_span_of_the_store_bounds_its_thresholds) {
     for (int step = 0; step < 60; ++step) {
       prover.advance(lock, nodes.proof, Cost::infinity(), work, workbench::never);
       if (nodes.proof.root == NodeId::none || desk.out_of_memory || desk.out_of_expansions) break;
+      maptree::Tree tree;
+      prover.read_tree(nodes.proof, tree);
+      const Cost cost = maptree::score(tree, bench.data, bench.posterior).subtree[0];
+      CHECK(cost <= desk.store[nodes.proof.root].upper && cost >= nodes.optimum());
       if (step < 3 || step % 20 == 0) nodes.check();
       if (desk.store[nodes.proof.root].solved()) break;
     }
