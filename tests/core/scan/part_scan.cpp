@@ -310,6 +310,25 @@ TEST(parts_are_bounded_to_the_unit) {
     }
 }
 
+// Rows of weight 2, each of them one distinct row.
+TEST(parts_are_bounded_where_all_rows_weigh_the_same) {
+  Random random(166);
+  for (int round = 0; round < 40; ++round) {
+    ordered_rows::Table table;
+    const std::uint32_t n_rows = random.between(2u, 40u);
+    table.n_ranks = {n_rows};
+    table.ranks.resize(1);
+    for (std::uint32_t r = 0; r < n_rows; ++r) {
+      table.ranks[0].push_back(r);
+      table.labels.push_back(random.chance(r < n_rows / 2 ? 0.2 : 0.8) ? 1 : 0);
+      table.weights.push_back(2);
+    }
+    const Bench bench(table, {0.95, 0.5, {1.0, 1.0}}, {});
+    for (std::size_t depth = 0; depth < 2; ++depth)
+      Parts(bench, bench.data.all_rows(), depth).check_some(random);
+  }
+}
+
 // Counters of 16 bits hold 65,535: as much weight, and one more.
 TEST(parts_are_bounded_where_counters_end) {
   Random random(162);
