@@ -17,7 +17,7 @@ from maptree import (
     SMCTreeClassifier,
     load_model,
 )
-from maptree.encoding.category_sets import Order, _gain_of_sets, explains
+from maptree.encoding.category_sets import Order, _gain_of_sets, class_counts, explains
 from maptree.schema.columns import Column, Schema
 from maptree.words.certificate import certificate_sentences
 from maptree.words.tests import TestWords
@@ -114,6 +114,12 @@ def test_labels_at_random_are_not_worth_a_set():
     assert explains(
         np.column_stack([rng.binomial(30, p) for p in (1 - rates, rates)]).astype(float)
     )
+
+
+def test_too_many_cells_are_not_ordered():
+    codes = np.arange(2000) % 1000
+    assert class_counts(np.arange(2000) % 2, 2, codes, None) is None
+    assert class_counts(np.arange(2000) % 2, 2, codes % 500, None).sum() == 2000
 
 
 # Tables

@@ -22,8 +22,8 @@ from maptree.tables.values import Categories, Values
 # Every category gets so many rows more, of the classes of the whole table: few rows say little.
 _SMOOTHING = 20
 _LEAF = 2.5  # rows of each class, which the prior adds to a leaf with two classes
-# Work for the principal component: categories, times classes, times classes.
-_MOST_WORK = 1 << 26
+# Categories, times classes, times classes: a few seconds of work. Beyond, there are no sets.
+_MOST_WORK = 1 << 20
 # Random divisions of the rows into halves, to see whether sets are worth it.
 _DIVISIONS, _SEED = 8, 0
 _DIGITS = 12  # of a place in the order: rates that differ by a rounding error are equal
