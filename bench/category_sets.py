@@ -55,10 +55,15 @@ class Setting:
     gated: bool = False  # sets only where they explain more than naming one takes
     least: int = 3  # categories of a column that gets sets
     apart: bool = False  # rates of a training row from other rows
+    in_place: bool = False  # no tests of single categories in columns that get sets
+    last: bool = False  # unknown categories come last, on the side of the most frequent class
+    built: bool = False  # what the encoder does by itself
 
 
 SETTINGS = {
-    "32 single": Setting("a test for each of the 32 most frequent: today's tests", single=32),
+    "32 single": Setting(
+        "a test for each of the 32 most frequent, `category_sets=False`", single=32
+    ),
     "all single": Setting("a test for each category", single=None),
     "sets by rate": Setting(
         "sets by the rates of the classes, smoothed by 1 row, and no single ones", 0, "rate", 1
@@ -92,6 +97,21 @@ SETTINGS = {
         "the same, and only in columns of more than 32 categories", 32, "rate", 20, gated=True,
         least=33,
     ),
+    "in place": Setting(
+        "gated, and columns that get sets have no tests of single categories", 32, "rate", 20,
+        gated=True, in_place=True,
+    ),
+    "in place, many": Setting(
+        "the same, and only in columns of more than 32 categories", 32, "rate", 20, gated=True,
+        least=33, in_place=True,
+    ),
+    "unknown last": Setting(
+        "the same, but unknown categories are the last in the order, which ends with those where "
+        "the most frequent class is likeliest, and not like all rows", 32, "rate", 20, gated=True,
+        least=33, in_place=True, last=True,
+    ),
+    "built": Setting("what `BinaryEncoder` does with its defaults: *in place, many*, but halves "
+                     "are drawn at random", single=32, built=True),
     "by frequency": Setting(
         "sets by the number of training rows, whatever their labels, and no single ones",
         0, "frequency",
@@ -122,7 +142,11 @@ def job(name: str, fold: int, setting: str, limit: float) -> Row:
         time_limit=limit,
         n_jobs=1,
         split_prior=prior,
-        encoder=BinaryEncoder(PRIORS[prior], max_categories=SETTINGS[what].single or len(X)),
+        encoder=BinaryEncoder(
+            PRIORS[prior],
+            max_categories=SETTINGS[what].single or len(X),
+            category_sets=SETTINGS[what].built,
+        ),
         column_weights=categories.weights() if prior == "columns" else None,
     ).fit(categories.training_columns(), y.iloc[train])
     return {
@@ -170,7 +194,7 @@ class Categories:
 
     def weights(self) -> dict[str, float] | None:
         """Return weights of columns that have single tests and sets."""
-        if self._setting.single == 0 or self._setting.order is None:
+        if self._setting.single == 0 or self._setting.order is None or self._setting.in_place:
             return None
         weights = {}
         for name in self._places:
@@ -185,7 +209,8 @@ class Categories:
         if self._setting.order is None:
             return X
         return X.assign(**{
-            self._name(name): _in_order(X[name], places) for name, places in self._places.items()
+            self._name(name): _in_order(X[name], places, self._setting.last)
+            for name, places in self._places.items()
         })  # fmt: skip
 
     def training_columns(self) -> pd.DataFrame:
@@ -202,7 +227,8 @@ class Categories:
         return found
 
     def _name(self, column: str) -> str:
-        return column if self._setting.single == 0 else f"{column} in order"
+        instead = self._setting.single == 0 or self._setting.in_place
+        return column if instead else f"{column} in order"
 
     def _explains(self, name: str) -> bool:
         """Return whether the best set is worth its name, a bit for each category."""
@@ -235,7 +261,8 @@ class Categories:
         Of two classes it is the rate of one of them.
         """
         rates, rows = self._rates(counts), counts.to_numpy().sum(axis=1)
-        return np.linalg.eigh((rates * rows[:, None]).T @ rates)[1][:, -1]
+        axis: NDArray[Any] = np.linalg.eigh((rates * rows[:, None]).T @ rates)[1][:, -1]
+        return axis if axis[self._classes.sum(axis=0).argmax()] > 0 else -axis
 
     def _place(self, counts: pd.DataFrame, axis: NDArray[Any]) -> pd.Series:
         """Return the place of each category in the order; 0 is that of all rows."""
@@ -247,9 +274,10 @@ class Categories:
         return pd.Series((self._rates(counts) @ axis).round(12), counts.index)
 
 
-def _in_order(categories: pd.Series, places: pd.Series) -> pd.Series:
-    """Return the places of categories; one that is not known is like all rows."""
-    known = categories.astype(object).map(places.to_dict()).astype(float).fillna(0.0)
+def _in_order(categories: pd.Series, places: pd.Series, last: bool = False) -> pd.Series:
+    """Return the places of categories; one that is not known is like all rows, or the last."""
+    unknown = places.max() + 1.0 if last else 0.0
+    known = categories.astype(object).map(places.to_dict()).astype(float).fillna(unknown)
     return known.where(categories.notna())
 
 

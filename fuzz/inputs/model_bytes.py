@@ -82,7 +82,7 @@ def _rows(model: MAPTreeClassifier) -> Any:
     columns = []
     for column in schema.columns:
         values = _ROWS.get(column.kind, ["red", None, "unknown"])
-        if column.kind in ("category", "ordered") and column.categories:
+        if column.kind in ("category", "ordered", "sets") and column.categories:
             text = [c for c in column.categories if isinstance(c, str)]
             values = [(text or column.categories)[0], None, (text or column.categories)[-1]]
         if column.zone is not None:
@@ -139,7 +139,7 @@ _SCALARS = json.loads(r"""[
     null, true, false, -1, 0, 1, 2, 0.5, -0.5, 1e300, -1e-300, 2147483648, 9223372036854775808,
     1000000000000000000000000000000, "", "x", "inf", "-inf", "nan", "auto", "optimal", "time_limit",
     "|O", "<U1", "<i8", "|b1", "<f8", "UTC", "number", "boolean", "category", "ordered", "date",
-    "datetime", "time", "duration", "2021-03-04", "2021-03-04T12:30:00", "12:30:00", "PT3S",
+    "sets", "datetime", "time", "duration", "2021-03-04", "2021-03-04T12:30:00", "12:30:00", "PT3S",
     "\ud800", "\u0000", "\u00e9", "a\"b", "\n", {"decimal": "0.5"}, {"decimal": "1e9999"},
     {"float": "inf"}, [], {}
 ]""")

@@ -186,6 +186,25 @@ def test_max_thresholds(here, capsys):
     assert len(schema["hours"].thresholds) == len(hours.dropna().unique()) - 1
 
 
+def test_category_sets(here, capsys):
+    towns = [f"town {i % 40:02d}" for i in range(1200)]
+    buys = ["no" if int(town[-2:]) % 2 else "yes" for town in towns]
+    rows = pd.DataFrame({"town": towns, "buys": buys})
+    rows.loc[::10, "buys"] = "no"
+    rows.to_csv("towns.csv", index=False)
+    told = call(capsys, "fit", "towns.csv", "-t", "buys", *QUICK)
+    assert "town in a set of 16 (town " in told.out
+    model = load_model("towns.model.json")
+    assert (model.encoder, model.encoder_.schema_[0].kind) == ("auto", "sets")
+    rows.assign(town="Nowhere").drop(columns="buys").to_csv("new.csv", index=False)
+    assert call(capsys, "predict", "towns.model.json", "new.csv").code == 0
+    told = call(capsys, "fit", "towns.csv", "-t", "buys", *QUICK, "--no-category-sets")
+    assert "a set of" not in told.out
+    model = load_model("towns.model.json")
+    assert model.encoder.category_sets is False
+    assert model.encoder_.schema_[0].kind == "category"
+
+
 def test_json_names_the_prior(here, capsys):
     arguments = ["--column-weights", "zip=0", "--column-weights", "hours=0", "--alpha", ".9"]
     told = call(capsys, "fit", "people.csv", "-t", "buys", *QUICK, *arguments, "--json")

@@ -28,7 +28,7 @@ from maptree.export.sql_dialects import exact_quotient
 from maptree.schema.columns import Column, Schema
 from models import HOSTILE_NAMES, asking, category, change, fitted_of, model_of, number
 from problems import examples
-from random_tables import as_objects, random_tree, tables
+from random_tables import as_objects, in_sets, random_tree, tables
 
 pytestmark = pytest.mark.filterwarnings("ignore::maptree.IdentifierWarning")
 
@@ -39,6 +39,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::maptree.IdentifierWarning")
 def random_model(train, seed):
     rng = np.random.default_rng(seed)
     encoder = BinaryEncoder(max_thresholds=5, max_categories=4).fit(as_objects(train))
+    if seed % 2:
+        encoder = in_sets(encoder, rng)
     tree = random_tree(encoder.transform(as_objects(train)), rng)
     return model_of(encoder.schema_, tree, encoder=encoder)
 

@@ -113,7 +113,7 @@ def test_files_of_version_3_are_read(tmp_path):
     model = classifier(split_prior="columns").fit(X, y)
     model.save(tmp_path / "model.json")
     values = json.loads((tmp_path / "model.json").read_bytes())
-    assert values["version"] == 4
+    assert values["version"] == 5
     values["version"] = 3
     (tmp_path / "old.json").write_text(json.dumps(values))
     again = load_model(tmp_path / "old.json")

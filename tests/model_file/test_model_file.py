@@ -193,7 +193,7 @@ def test_what_the_file_looks_like(good):
     values, text = good
     assert list(values)[:3] == ["format", "version", "training"]
     assert values["format"] == "maptree model"
-    assert values["version"] == 4
+    assert values["version"] == 5
     assert values["training"]["target"] == "buys"
     assert values["classes"] == {"dtype": "|O", "values": ["no", "yes"]}
     assert values["certificate"]["proved_depth"] == "inf"

@@ -138,7 +138,7 @@ def test_nonsense_is_refused_with_its_place(good, tmp_path, path, value, message
         (b'{"a":' * 5000, "nested more than 16 deep"),
         (b"]" * 100, "not JSON, or truncated"),
         (b'"' + b'\\"' * 100_000, "not JSON, or truncated"),
-        (b'{"format": "maptree model", "version": 5, "shape": "unknown"}', "version 5"),
+        (b'{"format": "maptree model", "version": 6, "shape": "unknown"}', "version 6"),
     ],
 )
 def test_texts_that_are_no_model(tmp_path, text, message):
@@ -186,14 +186,14 @@ def test_a_file_of_version_1_has_no_record_of_its_rows(good, tmp_path):
     assert model.training_.seen is None
     model.save(path)  # in the present version
     values = json.loads(path.read_text(encoding="utf-8"))
-    assert (values["version"], values["training"]["seen"]) == (4, None)
+    assert (values["version"], values["training"]["seen"]) == (5, None)
     assert load_model(path).training_.seen is None
 
 
 def test_a_newer_version_is_no_damaged_file(good, tmp_path):
     file = tmp_path / "model.json"
-    file.write_text(json.dumps(good[0] | {"version": 5}), encoding="utf-8")
-    with pytest.raises(ValueError, match=r"version 5, .* up to 4\. Install a newer one\.$"):
+    file.write_text(json.dumps(good[0] | {"version": 6}), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"version 6, .* up to 5\. Install a newer one\.$"):
         load_model(file)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ import pandas as pd
 from hypothesis import strategies as st
 
 import rule_reader as rules
+from maptree import BinaryEncoder
+from maptree.schema.columns import Column
 
 SIZES = ("small", "medium", "large", "very large")
 _WORDS = [
@@ -74,6 +77,27 @@ def as_objects(rows: Rows) -> pd.DataFrame:
     if "size" in frame:
         frame["size"] = pd.Categorical(frame["size"], SIZES, ordered=True)
     return frame
+
+
+def in_sets(encoder: BinaryEncoder, rng: np.random.Generator) -> BinaryEncoder:
+    """Return an encoder that tests text in sets, in an order at random, in place of single ones."""
+
+    def changed(column: Column) -> Column:
+        names = (*column.categories, *(column.others or ()))
+        if column.kind != "category" or len(names) < 2:
+            return column
+        return replace(
+            column,
+            kind="sets",
+            categories=tuple(names[i] for i in rng.permutation(len(names))),
+            thresholds=tuple(range(len(names) - 1)),
+            levels=(0,) * (len(names) - 1),
+            others=None,
+            unknown=int(rng.integers(len(names))),
+        )
+
+    schema = encoder.schema()
+    return BinaryEncoder.of_schema(replace(schema, columns=tuple(map(changed, schema.columns))))
 
 
 def random_tree(answers: np.ndarray, rng: np.random.Generator, max_depth: int = 6) -> Any:

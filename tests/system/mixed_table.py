@@ -37,6 +37,8 @@ COLOURS = [
     "a" * 10_000,
     "a" * 9_999 + "b",
 ]
+# More than have tests of their own, so that they are tested in sets.
+TOWNS = [f"{COLOURS[i % 9]}{i}" for i in range(45)]
 UNKNOWN = ["RED", "red ", "null", "zzz", "1.0", "\u202eabc"]
 LABELS = ["yes", 'it\'s "no" */ </script> \\ %', "ü\n$$ `x`"]
 
@@ -56,6 +58,7 @@ TYPES = {
     "zoned": pa.timestamp("us", "Europe/Berlin"),
     "at%": pa.time64("us"),
     "wait\n</script>": pa.duration("us"),
+    "town": pa.string(),  # many categories, in sets
     "note": pa.string(),  # an identifier, with holes
     "const": pa.float64(),  # one value, with holes
 }
@@ -81,7 +84,8 @@ def mixed_case(
     """A model with a random tree over every test, and rows with holes and unknown values."""
     rng = np.random.default_rng(seed)
     train = pa.table({name: _column(name, 700, rng) for name in TYPES})
-    labels = np.array(LABELS)[rng.integers(0, 3, 700)]
+    of_town = [rng.integers(3) if t is None else TOWNS.index(t) for t in train["town"].to_pylist()]
+    labels = np.array(LABELS)[(np.array(of_town) + (rng.random(700) < 0.1)) % 3]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the identifier
         encoder = BinaryEncoder(max_thresholds=max_thresholds)
@@ -90,6 +94,7 @@ def mixed_case(
     used = rng.random(len(model.encoder_.test_columns_))
     if max_thresholds is None:  # columns with few tests come first
         used *= np.bincount(model.encoder_.test_columns_)[model.encoder_.test_columns_]
+    assert "sets" in {column.kind for column in model.encoder_.schema_}
     change(model, tree=wide_tree(model.encoder_.transform(train), rng, depth, used))
     columns = {}
     for name, column in zip(TYPES, model.encoder_.schema_, strict=True):
@@ -173,7 +178,7 @@ def _column(
     elif pa.types.is_dictionary(kind):
         values = rng.choice(SIZES, n).tolist()
     elif pa.types.is_string(kind):
-        values = rng.choice(COLOURS, n).tolist()
+        values = rng.choice(TOWNS if name == "town" else COLOURS, n).tolist()
         values = _some(values, rng.random(n) < unknown, lambda: str(rng.choice(UNKNOWN)))
     elif pa.types.is_date(kind):
         values = [dt.date(2020, 1, 1) + dt.timedelta(days=int(s % 900)) for s in seconds]
@@ -207,7 +212,7 @@ def _with_edges(
     values: pa.Array, column: Column, kind: pa.DataType, rng: np.random.Generator
 ) -> pa.Array:
     """Put the thresholds themselves, and the values next to them, in place of some values."""
-    if not column.thresholds or column.kind == "ordered":
+    if not column.thresholds or column.kind in ("ordered", "sets"):
         return values
     edges = [edge for t in column.thresholds for edge in _edges(t, column.kind, kind)]
     plain = values.to_pylist()

@@ -137,7 +137,7 @@ def typed_rows(model, rows, names):
         entered = []
         for name in names:
             column, value = columns[name], row[name]
-            if column.kind in ("category", "ordered", "boolean"):
+            if column.kind in ("category", "ordered", "sets", "boolean"):
                 shown = [category_text(category) for category in column.categories]
                 known = list(full[name].categories)
                 missing = value is None or value != value

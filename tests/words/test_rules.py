@@ -15,7 +15,7 @@ from maptree import BinaryEncoder, MAPTreeClassifier
 from maptree.words.tree_text import rules_by_leaf
 from models import fitted_of
 from problems import examples
-from random_tables import KINDS, as_objects, random_tree, tables
+from random_tables import KINDS, as_objects, in_sets, random_tree, tables
 from rule_reader import NUMBER, TEXT, holds
 from samples import classifier
 
@@ -34,6 +34,8 @@ def test_a_rule_holds_for_the_rows_of_its_leaf(drawn, seed, labelled):
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 2, len(train)) if labelled else None
     encoder = BinaryEncoder(max_thresholds=5, max_categories=4).fit(as_objects(train), y)
+    if seed % 2:
+        encoder = in_sets(encoder, rng)
     answers = encoder.transform(as_objects(train))
     tree = random_tree(answers, rng)
     words = encoder.words()

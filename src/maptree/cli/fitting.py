@@ -154,7 +154,9 @@ def _encoder(plan: Plan, table: pa.Table) -> Any:
     types = [field.type for field in table.schema]
     text = any(pa.types.is_string(kind) or pa.types.is_large_string(kind) for kind in types)
     dates, decimal = (plan.reading.dates, plan.reading.decimal) if text else (None, None)
-    encoder = BinaryEncoder(plan.max_thresholds, dates=dates, decimal=decimal)
+    encoder = BinaryEncoder(
+        plan.max_thresholds, dates=dates, decimal=decimal, category_sets=plan.category_sets
+    )
     return "auto" if encoder.get_params() == BinaryEncoder().get_params() else encoder
 
 

@@ -168,6 +168,7 @@ class Plan:
     parameters: dict[str, Any]
     reading: TextReading
     max_thresholds: int | None
+    category_sets: bool
     as_json: bool
 
     @property

@@ -145,7 +145,7 @@ def as_fitted(column: Any, about: Column, decimal: str | None = None) -> Any:
     if not about.tests or column.null_count == len(column):
         return pa.chunked_array([pa.nulls(len(column))]) if not about.tests else column
     kind = about.kind
-    if kind in ("category", "ordered"):
+    if kind in ("category", "ordered", "sets"):
         if any(isinstance(category, str) for category in about.categories):
             return column
         kind = "boolean" if isinstance(about.categories[0], bool) else "number"

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from maptree.encoding.category_sets import in_sets
 from maptree.encoding.prepared_columns import add_column, prepare
 from maptree.encoding.thresholds import ChosenThresholds, choose_thresholds
 from maptree.parameters.numbers import bad_value
@@ -265,13 +266,25 @@ def choose_with_ranks(
     kept, rows = values.keep(present), rows.keep(present)
     if values.kind == "category":
         chosen = choose_categories(kept, rows.weights, parameters.max_categories)
-        return _with_categories(column, chosen), None
+        # Sets are for columns where some categories would have no test.
+        many = chosen.n_seen > parameters.max_categories and not chosen.identifier
+        found = None
+        if many and parameters.category_sets and rows.codes is not None:
+            found = in_sets(kept, rows.codes, rows.weights)
+        if found is None:
+            return _with_categories(column, chosen), None
+        kept = found.values
+        column = replace(column, kind="sets", unknown=found.unknown)
     if values.kind == "boolean":
         if kept.data.all() or not kept.data.any():
             return _constant(column, str(bool(kept.data[0]))), None
         return replace(column, categories=(False, True)), None
     thresholds = choose_thresholds(kept, rows.codes, rows.weights, parameters.max_thresholds)
     column = _with_thresholds(column, thresholds)
+    if column.kind == "sets":
+        what = f"{len(column.categories):,} categories, tested in sets"
+        note = f"{what} in the order of the rates of the classes"
+        column = replace(column, note="; ".join(filter(None, (note, column.note))))
     if thresholds.ranks is None or present is None:
         return column, thresholds.ranks
     # The highest rank, which is that of missing values; rows that do not count may have any.

@@ -72,7 +72,10 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
       apart, the column stays text, and ``fit`` warns about that.
     - **Ordered categories** are treated as numbers, too: ``size <= medium``.
     - **Text and other categories** become ``colour = red``: one test per category, or for the
-      ``max_categories`` most frequent if there are more.
+      ``max_categories`` most frequent if there are more. If there are more and labels are given,
+      sets of them may take their place (``category_sets``): ``city in {Bonn, Kiel}``. The
+      categories are put in the order of their rates of the classes, and the sets are the first and
+      the last of them. An unknown category is in no set.
     - **Two values** give one test, not two: ``smoker = yes``, ``x3 = 1``. One value gives none.
     - **Missing values** (NaN, None, NA, NaT, null, masked) get a test of their own, ``age is
       missing``, if there are any. Every other test of their column is false for them.
@@ -82,11 +85,11 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     - **An all-0/1 table** is used as it is: one test per column, with the column's name, constant
       columns included. It must then be 0/1 in ``transform``, too.
 
-    In ``transform``, every test of a column is false for a category that was not seen in ``fit``,
-    and every test except ``is missing`` for a missing value, whether or not there were any in
-    ``fit``. Infinities are compared like other numbers. A column may change its type if the meaning
-    stays the same, such as whole numbers for floats, and values are still compared exactly;
-    otherwise an error names the column.
+    In ``transform``, every test of a column is false for a category that was not seen in ``fit``
+    (except ``not in`` a set), and every test except ``is missing`` for a missing value, whether or
+    not there were any in ``fit``. Infinities are compared like other numbers. A column may change
+    its type if the meaning stays the same, such as whole numbers for floats, and values are still
+    compared exactly; otherwise an error names the column.
 
     Parameters
     ----------
@@ -96,12 +99,16 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         whatever the number of thresholds; ``transform`` and the samplers need the answers to all
         tests.
     max_categories : int, default=32
-        The largest number of tests for categories per column.
+        The largest number of tests for single categories per column.
     dates : "dmy", "mdy" or None, default=None
         Whether dates such as ``01/02/2020`` have the day or the month first, where the values of a
         column do not show it.
     decimal : "." or ",", default=None
         The decimal mark of numbers in text. By default each column shows it.
+    category_sets : bool, default=True
+        Whether columns of text with more than ``max_categories`` categories are tested in sets,
+        where these explain the labels so much better than single categories that it outweighs how
+        many sets there are.
 
     Attributes
     ----------
@@ -149,11 +156,13 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         max_categories: int = 32,
         dates: str | None = None,
         decimal: str | None = None,
+        category_sets: bool = True,
     ) -> None:
         self.max_thresholds = max_thresholds
         self.max_categories = max_categories
         self.dates = dates
         self.decimal = decimal
+        self.category_sets = category_sets
 
     @property
     def schema_(self) -> tuple[Column, ...]:
@@ -254,12 +263,15 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if value is not None and value not in known:
                 remedy = f"pass {' or '.join(map(repr, known))}, or None"
                 raise bad_value(name, value, "is unknown", remedy)
+        if not isinstance(self.category_sets, (bool, np.bool_)):
+            raise bad_value("category_sets", self.category_sets, "is unknown", "pass True or False")
         limit = self.max_thresholds
         return EncoderParameters(
             limit if limit is None else whole_number("max_thresholds", limit, least=1),
             whole_number("max_categories", self.max_categories, least=1),
             self.dates,
             self.decimal,
+            bool(self.category_sets),
         )
 
     def _keep(self, table: Table, columns: Sequence[Column], passthrough: bool) -> None:

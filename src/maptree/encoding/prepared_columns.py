@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maptree.schema.columns import Column, Test
+from maptree.schema.columns import IN_ORDER, Column, Test
 from maptree.tables.clock import DAY
 from maptree.tables.deadline import check_deadline
 from maptree.tables.exact import exactly, floor_to
@@ -32,6 +32,7 @@ _KIND_WORDS = {
     "boolean": "booleans",
     "category": "text or categories",
     "ordered": "categories",
+    "sets": "text or categories",
     "date": "dates",
     "datetime": "dates with a time of day",
     "time": "times of day",
@@ -43,6 +44,7 @@ _ACCEPTED = {
     "boolean": {"number", "boolean"},
     "category": {"category", "ordered"},
     "ordered": {"category", "ordered"},
+    "sets": {"category", "ordered"},
     "date": {"date", "datetime"},
     "datetime": {"date", "datetime"},
     "time": {"time"},
@@ -55,7 +57,8 @@ class PreparedColumn:
     """Values of a column, ready to be compared with the column's tests.
 
     Every test is false for a missing value, except the test for missing values. The same goes for
-    a category that was not seen when the tests were chosen.
+    a category that was not seen when the tests were chosen, unless the column is tested in sets:
+    then it is treated like one that was.
     """
 
     values: Values
@@ -134,7 +137,7 @@ def prepare(column: Column, values: Values, where: str) -> PreparedColumn:
     kind = values.kind
     if column.kind not in _ACCEPTED or kind == "nothing":
         return PreparedColumn(values, column.tests, lambda _: None)
-    if column.kind in ("category", "ordered") and kind in ("category", "ordered"):
+    if column.kind in ("category", *IN_ORDER) and kind in ("category", "ordered"):
         return _prepare_categories(column, values)
     values = _as_numbers(values)
     if column.kind in ("boolean", "category"):
@@ -206,14 +209,15 @@ def _as_numbers(values: Values) -> Values:
 
 def _prepare_categories(column: Column, values: Values) -> PreparedColumn:
     """Number the values by their positions among the fitted categories."""
-    unknown = len(column.categories) if column.kind == "ordered" else -1
+    by_position = column.kind in IN_ORDER
+    beyond = len(column.categories) if by_position else -1
+    unknown = beyond if column.unknown is None else column.unknown
     position = {category: i for i, category in enumerate(column.categories)}
     position |= dict.fromkeys(column.others or (), _OTHER)
     table = np.full(len(values.categories) + 1, unknown, dtype=np.int32)
     table[:-1] = [position.get(category, unknown) for category in values.categories]
-    # Position -1, missing, finds the last entry.
+    table[-1] = beyond  # position -1, missing, finds the last entry
     numbered = _with_data(values, table[values.data])
-    by_position = column.kind == "ordered"
     return PreparedColumn(
         numbered, column.tests, (lambda value: value) if by_position else position.__getitem__
     )

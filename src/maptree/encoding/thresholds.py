@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from maptree.encoding.levels import levels
 from maptree.encoding.ranking import Ranking, rank
-from maptree.schema.columns import Column, Threshold
+from maptree.schema.columns import IN_ORDER, Column, Threshold
 from maptree.schema.on_demand import WholeNumbers
 from maptree.schema.placing import EveryThreshold, fit_floats, in_units, place
 from maptree.tables.clock import DAY
@@ -117,7 +117,7 @@ def _few_values(values: Values, n_values: int, ends: list[Any]) -> ChosenThresho
 
 
 def _categories(values: Values) -> tuple[Category, ...]:
-    return tuple(values.categories) if values.kind == "ordered" else ()
+    return tuple(values.categories) if values.kind in IN_ORDER else ()
 
 
 def _by_day(values: Values) -> Values:

@@ -75,12 +75,30 @@ def _find(number: int, theirs: Schema, schema: Schema) -> int | None:
     if test.asks != "at most":
         others = column.tests[n_thresholds:]
         return schema.first_tests[j] + n_thresholds + others.index(test) if test in others else None
+    if column.kind == "sets" or theirs.columns[j].kind == "sets":
+        return _find_set(theirs.columns[j], test, schema, j)
     if column.kind == "ordered":  # a category, not its position among others
         value = column.categories.index(value) if value in column.categories else None
     if value is None or isinstance(value, str):
         return None
     place = bisect_left(column.thresholds, value)
     if place == n_thresholds or column.thresholds[place] != value:
+        return None
+    return schema.first_tests[j] + place
+
+
+def _find_set(theirs: Column, test: Test, schema: Schema, j: int) -> int | None:
+    """Return the number of the test for the same categories; None if there is none."""
+    column = schema.columns[j]
+    if column.kind != theirs.kind:
+        return None
+    inside, wanted = theirs.categories_of(test)
+    last = len(wanted) - 1 if inside else len(column.categories) - len(wanted) - 1
+    place = bisect_left(column.thresholds, last)
+    if place == len(column.thresholds) or column.thresholds[place] != last:
+        return None
+    same_side, found = column.categories_of(column.tests[place])
+    if same_side != inside or set(found) != set(wanted):
         return None
     return schema.first_tests[j] + place
 

@@ -7,7 +7,7 @@ import re
 from maptree.export.decision_list import Rule, decision_list
 from maptree.export.encoded_inputs import Input, c_names, encoded_inputs
 from maptree.export.plain_tree import PlainTree, short
-from maptree.schema.columns import Column, Test
+from maptree.schema.columns import IN_ORDER, Column, Test
 from maptree.trees.fitted import FittedTree
 
 # The longest string literal that every C99 compiler must accept.
@@ -107,10 +107,13 @@ def _condition(column: Column, test: Test, given: Input) -> str:
             given.type
         ]
     if given.type == "text":
-        ordered = column.kind == "ordered"
-        values = column.categories_at_most(test) if ordered else (test.value,)
-        equal = " || ".join(f"strcmp({x}, {c_text(str(value))}) == 0" for value in values)
-        return f"{x} != NULL && ({equal})" if len(values) > 1 else f"{x} != NULL && {equal}"
+        inside, texts = True, [str(test.value)]
+        if column.kind in IN_ORDER:
+            inside, categories = column.categories_of(test)
+            texts = [str(category) for category in categories]
+        sign, either = ("==", " || ") if inside else ("!=", " && ")
+        among = either.join(f"strcmp({x}, {c_text(text)}) {sign} 0" for text in texts)
+        return f"{x} != NULL && ({among})" if len(texts) > 1 else f"{x} != NULL && {among}"
     bound = given.bound(column, test, "C")
     if given.type == "whole":
         known = f"{x} != INT64_MIN && "

@@ -9,7 +9,7 @@ from typing import Any
 
 from maptree.export.plain_tree import Node, PlainTree
 from maptree.export.thresholds import moment_text
-from maptree.schema.columns import Column, Test
+from maptree.schema.columns import IN_ORDER, Column, Test
 from maptree.tables.clock import date_text, iso_duration, time_text
 from maptree.trees.fitted import FittedTree
 
@@ -61,8 +61,9 @@ def _test(column: Column, test: Test) -> dict[str, Any]:
         return {"operator": "is missing"}
     if test.asks == "equals":
         return {"operator": "=", "value": _number(test.value)}
-    if column.kind == "ordered":
-        return {"operator": "in", "value": [_number(c) for c in column.categories_at_most(test)]}
+    if column.kind in IN_ORDER:
+        inside, categories = column.categories_of(test)
+        return {"operator": "in" if inside else "not in", "value": [_number(c) for c in categories]}
     if test.value == math.inf:
         return {"operator": "<", "value": _number(test.value)}
     return {"operator": "<=", "value": _threshold(column, test.value)}

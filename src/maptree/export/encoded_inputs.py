@@ -19,7 +19,7 @@ import numpy as np
 
 from maptree.export.plain_tree import PlainTree
 from maptree.export.thresholds import nearest_float
-from maptree.schema.columns import Column, Test
+from maptree.schema.columns import IN_ORDER, Column, Test
 from maptree.tables.exact import floor_to
 
 MISSING_WHOLE = -(2**63)
@@ -87,7 +87,7 @@ def _type(column: Column, tests: list[Test], target: str) -> tuple[InputType, st
     values = [test.value for test in tests if test.value is not None]
     if kind == "number":
         return _number_type(column, values, target)
-    if kind in ("category", "ordered"):
+    if kind in ("category", *IN_ORDER):
         texts = {isinstance(category, str) for category in column.categories}
         if len(texts) > 1:
             raise ValueError(

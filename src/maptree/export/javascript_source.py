@@ -9,7 +9,7 @@ from typing import Any
 from maptree.export.decision_list import Rule, decision_list
 from maptree.export.plain_tree import PlainTree
 from maptree.export.thresholds import iso_end, nearest_float
-from maptree.schema.columns import Column, Test
+from maptree.schema.columns import IN_ORDER, Column, Test
 from maptree.trees.fitted import FittedTree
 
 _SAFE = 2**53 - 1
@@ -122,9 +122,10 @@ def _condition(column: Column, test: Test) -> str:
         return f"isMissing({x})"
     if column.kind == "boolean":  # true, 1 and 1n are equal to 1, but so is "1"
         return f'typeof {x} !== "string" && {x} == 1'
-    if column.kind == "ordered":
-        listed = ", ".join(js_value(c) for c in column.categories_at_most(test))
-        return f"[{listed}].includes({x})"
+    if column.kind in IN_ORDER:
+        inside, categories = column.categories_of(test)
+        among = f"[{', '.join(map(js_value, categories))}].includes({x})"
+        return among if inside else f"(!isMissing({x}) && !{among})"
     if column.kind == "category":
         return f"{x} === {js_value(value)}"
     if column.kind in ("date", "datetime", "time"):

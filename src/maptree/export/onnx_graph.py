@@ -160,7 +160,7 @@ class _Graph:
                 domain="ai.onnx.ml",
                 keys_strings=[*categories, self.missing_text],
                 values_int64s=[*range(len(categories)), _MISSING],
-                default_int64=_UNKNOWN,
+                default_int64=_UNKNOWN if column.unknown is None else column.unknown,
             )
         return self.codes[given.column]
 

@@ -10,7 +10,7 @@ from typing import Any
 from maptree.export.decision_list import Rule, decision_list
 from maptree.export.plain_tree import PlainTree
 from maptree.export.thresholds import MICROSECOND, day_text, moment_text
-from maptree.schema.columns import Column, Test
+from maptree.schema.columns import IN_ORDER, Column, Test
 from maptree.tables.clock import SECOND
 from maptree.trees.fitted import FittedTree
 
@@ -136,9 +136,10 @@ def _condition(column: Column, test: Test) -> str:
         return f"{x} == 1"
     if column.kind == "category":
         return f"{x} == {_constant(value)}"
-    if column.kind == "ordered":
-        listed = [_constant(c) for c in column.categories_at_most(test)]
-        return f"{x} in ({', '.join(listed)},)"
+    if column.kind in IN_ORDER:
+        inside, categories = column.categories_of(test)
+        listed = f"({', '.join(map(_constant, categories))},)"
+        return f"{x} in {listed}" if inside else f"(not _missing({x}) and {x} not in {listed})"
     if column.kind == "number":
         compare = "_below" if value == math.inf else "_at_most"
         return f"{compare}({x}, {_constant(value)}, {name})"

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from maptree.export.plain_tree import short
 from maptree.export.thresholds import MICROSECOND, day_text, iso_end, moment_text, nearest_float
-from maptree.schema.columns import Column, Test, Threshold
+from maptree.schema.columns import IN_ORDER, Column, Test, Threshold
 from maptree.tables.clock import DAY, time_text
 
 _EXACT = 2**53  # whole numbers up to this are exact as floats
@@ -100,8 +100,9 @@ class Ansi:
             return self.missing(column, x)
         if column.kind in _COMPARED:
             return self.at_most(column, x, test.value)
-        if column.kind == "ordered":
-            return self.one_of(x, column.categories_at_most(test))
+        if column.kind in IN_ORDER:
+            inside, categories = column.categories_of(test)
+            return self.one_of(x, categories) if inside else self.none_of(x, categories)
         if column.kind == "boolean" and not column.dtype and not self.boolean_is_number:
             x = f"CAST({x} AS INTEGER)"  # fitted without an encoder: a boolean or a number
         return self.one_of(x, (test.value,))
@@ -131,6 +132,11 @@ class Ansi:
         x = self.as_text(x) if isinstance(values[0], str) else x
         listed = ", ".join(self.value(value) for value in values)
         return f"{x} = {listed}" if len(values) == 1 else f"{x} IN ({listed})"
+
+    def none_of(self, x: str, values: tuple[Any, ...]) -> str:
+        """Write the test for text that is no category of a set; NULL where it is missing."""
+        listed = ", ".join(self.value(value) for value in values)
+        return f"{self.as_text(x)} NOT IN ({listed})"
 
     def as_text(self, x: str) -> str:
         """Return text in a form that is compared character by character."""

@@ -11,13 +11,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from maptree.files.json_values import show
-from maptree.schema.columns import Column, Schema, Test
+from maptree.schema.columns import IN_ORDER, Column, Schema, Test
 from maptree.trees.tree import Tree
 
 # Tests on the paths to all leaves: any shape of a thousand leaves is allowed, in larger trees paths
 # of this length on average. One-hot columns make long paths: a search that found them is not lost.
 MOST_TESTS = 500_000
 MOST_TESTS_PER_LEAF = 512
+# Categories of a set that a rule names at most.
+_NAMED = 8
 # Characters of the tests on the paths to all leaves, and of the tests of all nodes.
 MOST_TEXT = 1 << 26
 
@@ -107,7 +109,8 @@ def _refuse_long_paths(tree: Tree, schema: Schema) -> None:
 def _test_sizes(tree: Tree, schema: Schema) -> dict[int, tuple[int, int]]:
     """Return the characters of each test that the tree uses, in a rule and in an export.
 
-    Exports list the categories of an ordered column for which a test is true.
+    Exports list the categories of an ordered column for which a test is true, or those of a set. A
+    rule names no more than some of these.
     """
     lengths = {}
     categories: dict[int, list[int]] = {}
@@ -116,10 +119,14 @@ def _test_sizes(tree: Tree, schema: Schema) -> dict[int, tuple[int, int]]:
         column, test = schema.columns[column_number], schema.tests[number]
         size = len(column.name) + (0 if test.value is None else len(str(test.value)))
         exported = size
-        if column.kind == "ordered" and test.asks == "at most":
+        if column.kind in IN_ORDER and test.asks == "at most":
             if column_number not in categories:
                 categories[column_number] = _total_lengths(column)
-            exported += categories[column_number][int(str(test.value))]
+            totals, last = categories[column_number], int(str(test.value))
+            inside, _ = column.categories_of(test)
+            exported += totals[last] if inside else totals[-1] - totals[last]
+            if column.kind == "sets":  # a rule names some of the categories
+                size += min(exported, _NAMED * max(map(len, map(str, column.categories))))
         lengths[number] = size, exported
     return lengths
 

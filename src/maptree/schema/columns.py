@@ -27,6 +27,7 @@ KINDS = (
     "boolean",
     "category",
     "ordered",
+    "sets",
     "date",
     "datetime",
     "time",
@@ -37,7 +38,9 @@ KINDS = (
     "unused",
 )
 # Kinds whose tests are thresholds.
-THRESHOLDS = ("number", "ordered", "date", "datetime", "time", "duration")
+THRESHOLDS = ("number", "ordered", "sets", "date", "datetime", "time", "duration")
+# Of these, kinds whose thresholds are positions in ``categories``.
+IN_ORDER = ("ordered", "sets")
 
 
 @dataclass(frozen=True)
@@ -62,23 +65,23 @@ class Column:
     name : str
         As in the table, or x0, x1, ... if the table has no names.
     kind : str
-        "number", "boolean" (two values that stand for yes and no), "category", "ordered",
-        "date", "datetime", "time" or "duration". "constant" and "identifier" columns have no test
-        except for missing values. "unread" columns have none because time ran out, "unused" ones
-        because their weight is 0.
+        "number", "boolean" (two values that stand for yes and no), "category", "ordered", "sets"
+        (categories in an order that was learnt from the labels), "date", "datetime", "time" or
+        "duration". "constant" and "identifier" columns have no test except for missing values.
+        "unread" columns have none because time ran out, "unused" ones because their weight is 0.
     dtype : str
         The type, as the table calls it.
     thresholds : sequence, a tuple where they are few
-        Of numbers: ints, floats or Decimals. Of an ordered column: positions in ``categories``. Of
-        dates: days since 1970-01-01. Of other times: nanoseconds, since 1970-01-01 (in UTC if there
-        is a time zone), since midnight, or of the duration.
+        Of numbers: ints, floats or Decimals. Of ordered columns and sets: positions in
+        ``categories``. Of dates: days since 1970-01-01. Of other times: nanoseconds, since
+        1970-01-01 (in UTC if there is a time zone), since midnight, or of the duration.
     levels : sequence of int
         The level of each threshold, from coarse to fine: 0 divides the training rows most evenly,
         1 does so on either side of it, and so on. Empty in schemas of earlier versions.
     categories : tuple
         Of a category column: those that have a test, sorted; only one if the column has two values.
-        Of an ordered column: all, in their order. Of a boolean column: the value for no, then the
-        value for yes.
+        Of ordered columns and sets: all, in their order. Of a boolean column: the value for no,
+        then the value for yes.
     others : tuple or None
         Of a category column: the categories that were seen but have no test, if they are known.
         None: they are not, or too many. All others are unknown categories.
@@ -90,6 +93,8 @@ class Column:
         How the column was handled and why, unless that is obvious.
     writing : NumberWriting, DateWriting or None
         How the values are written, if the column was text that is read as numbers, dates or times.
+    unknown : int or None
+        Of sets: the position of the category that unknown ones are treated like.
     """
 
     name: str
@@ -103,6 +108,7 @@ class Column:
     others: tuple[Category, ...] | None = None
     writing: Writing | None = None
     levels: Sequence[int] = ()
+    unknown: int | None = None
 
     @cached_property
     def tests(self) -> Sequence[Test]:
@@ -127,15 +133,22 @@ class Column:
         """Return a column that the prior leaves out."""
         return cls(name, "unused", "", note="weight 0")
 
-    def categories_at_most(self, test: Test) -> tuple[Category, ...]:
-        """Return the categories of an ordered column for which a test is true.
+    def categories_of(self, test: Test) -> tuple[bool, tuple[Category, ...]]:
+        """Return the categories that a threshold of an ordered column or of sets asks for.
+
+        True and the categories for which the test is true; or, where it is true for unknown
+        categories, False and those for which it is not.
 
         >>> size = Column("size", "ordered", "enum", thresholds=(1,), categories=("s", "m", "l"))
-        >>> size.categories_at_most(size.tests[0])
-        ('s', 'm')
+        >>> size.categories_of(size.tests[0])
+        (True, ('s', 'm'))
+        >>> replace(size, kind="sets", unknown=1).categories_of(size.tests[0])
+        (False, ('l',))
         """
         assert isinstance(test.value, int)
-        return self.categories[: test.value + 1]
+        if self.unknown is not None and self.unknown <= test.value:
+            return False, self.categories[test.value + 1 :]
+        return True, self.categories[: test.value + 1]
 
 
 class _TestsOfColumn(OnDemand[Test]):
@@ -187,13 +200,15 @@ class BinaryColumns(OnDemand[Column]):
 class EncoderParameters:
     """How many tests an encoder makes of a column, at most, and how it reads text.
 
-    ``max_thresholds=None``: all thresholds.
+    ``max_thresholds=None``: all thresholds. ``category_sets``: whether more categories than
+    ``max_categories`` may be tested in sets.
     """
 
     max_thresholds: int | None = 16
     max_categories: int = 32
     dates: str | None = None
     decimal: str | None = None
+    category_sets: bool = True
 
     @property
     def text(self) -> TextOptions:

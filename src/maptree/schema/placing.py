@@ -90,6 +90,8 @@ def place(
     """Return a threshold for every gap, given the values below and above it."""
     if kind == "number" and as_floats:
         return tuple(float_thresholds(np.array(low, float), np.array(high, float)).tolist())
+    if kind == "sets":
+        return tuple(low)  # categories of equal rates follow each other, and the last has the place
     pairs = zip(low, high, strict=True)
     if kind == "number":
         return tuple(exact_threshold(a, b) for a, b in pairs)

@@ -2,8 +2,8 @@
 
 Thresholds of numbers are JSON numbers; infinities are the strings "inf" and "-inf", decimal numbers
 ``{"decimal": "0.125"}``. Thresholds of dates and times are ISO 8601 text, in UTC if there is a time
-zone; thresholds of ordered columns are positions among the categories. Categories are strings,
-numbers or booleans. What later versions added is left out where it says nothing: the
+zone; thresholds of ordered columns and sets are positions among the categories. Categories are
+strings, numbers or booleans. What later versions added is left out where it says nothing: the
 levels of thresholds, how a text column is written, how an encoder reads text. Of a column with all
 its thresholds a model file has those that its tree tests, and in ``kept`` where they are.
 """
@@ -28,6 +28,7 @@ from maptree.files.json_values import (
     whole,
 )
 from maptree.schema.columns import (
+    IN_ORDER,
     KINDS,
     THRESHOLDS,
     Column,
@@ -108,11 +109,14 @@ def without_none(values: dict[str, Any]) -> dict[str, Any]:
 
 def read_encoder_parameters(values: object, where: str) -> EncoderParameters:
     """Read and check the parameters of an encoder."""
-    given = fields(values, where, ("max_thresholds", "max_categories"), tuple(_READING))
-    read: dict[str, Any] = {}
+    optional = (*_READING, "category_sets")
+    given = fields(values, where, ("max_thresholds", "max_categories"), optional)
+    read: dict[str, Any] = {"category_sets": False}  # there were none in earlier versions
     for name, value in given.items():
         if name == "max_thresholds" and value is None:
             read[name] = None
+        elif name == "category_sets":
+            read[name] = boolean(value, f"{where}.{name}")
         elif name not in _READING:
             read[name] = whole(value, f"{where}.{name}", 1, _COUNT)
         elif value in _READING[name]:
@@ -140,6 +144,8 @@ def _write_column(column: Column) -> dict[str, Any]:
         more["others"] = [_write_category(category) for category in column.others]
     if column.writing is not None:
         more["writing"] = asdict(column.writing)
+    if column.unknown is not None:
+        more["unknown"] = column.unknown
     return {
         "name": column.name,
         "kind": column.kind,
@@ -154,7 +160,7 @@ def _write_column(column: Column) -> dict[str, Any]:
 
 
 def _read_column(values: object, where: str) -> Column:
-    given = fields(values, where, _FIELDS, ("kept", "levels", "others", "writing"))
+    given = fields(values, where, _FIELDS, ("kept", "levels", "others", "unknown", "writing"))
     kind = text(given["kind"], f"{where}.kind")
     if kind not in KINDS:
         raise ValueError(f"{where}.kind is {kind!r}: it must be one of {', '.join(KINDS)}.")
@@ -180,6 +186,9 @@ def _read_column(values: object, where: str) -> Column:
         others=_read_others(given.get("others"), f"{where}.others"),
         writing=_read_writing(given["writing"], f"{where}.writing") if "writing" in given else None,
         levels=_read_levels(given.get("levels", []), f"{where}.levels"),
+        unknown=whole(given["unknown"], f"{where}.unknown", 0, _COUNT)
+        if "unknown" in given
+        else None,
     )
     _check_column(column, where)
     if "kept" in given:
@@ -223,7 +232,7 @@ def _check_column(column: Column, where: str) -> None:
     for low, high in pairwise(column.thresholds):
         if not low < high:
             raise ValueError(f"{where}.thresholds must increase, but {low} comes before {high}.")
-    if categories and kind not in ("category", "ordered", "boolean"):
+    if categories and kind not in ("category", "boolean", *IN_ORDER):
         raise ValueError(f"{where}.categories is not empty, but a {kind} column has none.")
     if len(set(categories)) < len(categories):
         raise ValueError(f"{where}.categories has a category twice.")
@@ -237,7 +246,13 @@ def _check_column(column: Column, where: str) -> None:
         raise ValueError(f"{where}.categories is empty: a category column must have some.")
     if kind == "boolean" and categories not in ((False, True), (0, 1)):
         raise ValueError(f"{where}.categories is {show(categories)}, not [false, true] or [0, 1].")
-    if kind == "ordered":
+    if (column.unknown is None) == (kind == "sets"):
+        raise ValueError(f"{where}.unknown must be given for sets, and only for them.")
+    if column.unknown is not None and column.unknown >= len(categories):
+        raise ValueError(f"{where}.unknown is {column.unknown}, which is no category's position.")
+    if kind == "sets" and not all(isinstance(category, str) for category in categories):
+        raise ValueError(f"{where}.categories of sets must be text.")
+    if kind in IN_ORDER:
         for position in column.thresholds:
             if not 0 <= position < len(categories) - 1:
                 raise ValueError(
@@ -340,7 +355,7 @@ def _read_thresholds(values: object, kind: str, where: str) -> tuple[Threshold, 
                     raise ValueError(f"{show(value)} is not text")
                 thresholds.append(_READ_TEXT[kind](value))
             else:
-                thresholds.append((_read_position if kind == "ordered" else _read_number)(value))
+                thresholds.append((_read_position if kind in IN_ORDER else _read_number)(value))
         except (ValueError, OverflowError) as error:
             raise ValueError(f"{where}[{i}]: {error}.") from None
     return tuple(thresholds)

@@ -139,12 +139,17 @@ def _tests(fitted: FittedTree) -> str:
         return "this test"
     if limited or schema.binary:
         return f"these {n_tests:,} tests"
-    numbers = [len(column.thresholds) for column in schema.columns if column.thresholds]
+    compared = [column for column in schema.columns if column.thresholds]
+    numbers = [len(column.thresholds) for column in compared if column.kind != "sets"]
     if sum(numbers) < 2:
         return f"these {n_tests:,} tests"
-    words = f"all {sum(numbers):,} thresholds of {count(len(numbers), 'column')}"
-    others = n_tests - sum(numbers)
-    return f"{words} and {count(others, 'other test')}" if others else words
+    # Not all sets that there are: those in one order, which was learnt.
+    n_sets = sum(len(column.thresholds) for column in compared if column.kind == "sets")
+    others = n_tests - sum(numbers) - n_sets
+    parts = [f"all {sum(numbers):,} thresholds of {count(len(numbers), 'column')}"]
+    parts += [f"these {count(n_sets, 'set')} of categories"] * (n_sets > 0)
+    parts += [count(others, "other test")] * (others > 0)
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
 def _constraints(fitted: FittedTree) -> str:

@@ -12,6 +12,8 @@ from maptree.tables.values import Category
 from maptree.words.values import category_text, name_text, threshold_text
 
 _FEW = 5  # categories that a condition names because they remain
+# Of a set with more categories than the first number, a condition names as many as the second.
+LONGEST_SET, _SHOWN = 8, 3
 _OPPOSITE = {"=": "!=", "!=": "=", "<=": ">", ">": "<=", "<": ">=", ">=": "<"}
 _COMPARISON = re.compile(r" (=|!=|<=|>=|<|>) ")
 _IN_QUOTES = re.compile(r'"(?:[^"\\]|\\.)*"')
@@ -70,11 +72,25 @@ class TestWords:
     >>> known = TestWords(Schema((colour,)))
     >>> known.condition([(0, False)]), known.condition([(0, False), (2, False)])
     ('colour != blue', 'colour = green')
+
+    Sets never have unknown categories; what is outside of one has:
+
+    >>> colour = Column("colour", "sets", "str", (0, 1, 2), ("red", "pink", "blue", "grey"),
+    ...                 unknown=2)
+    >>> sets = TestWords(Schema((colour,)))
+    >>> sets.test(1), sets.test(2), sets.condition([(0, False), (2, True)])
+    ('colour in {red, pink}', 'colour != grey', 'colour not in {red, grey}')
+
+    Of a set of more than ``longest_set`` categories only the number and the first are named:
+
+    >>> TestWords(Schema((colour,)), longest_set=1).test(1)
+    'colour in a set of 2 (red, pink)'
     """
 
     __test__ = False  # not a test case, despite its name
 
     schema: Schema
+    longest_set: float = LONGEST_SET
 
     def test(self, test: int) -> str:
         """Return a test in words: the condition for its true branch."""
@@ -102,7 +118,8 @@ class TestWords:
             whole = [(tests[t], a) for t, a in context[column]]
             remaining = _remaining(about, whole)
             # Sorted, so that categories are listed in their order.
-            words = _words(about, [(tests[t], a) for t, a in sorted(kept)], remaining)
+            answered = [(tests[t], a) for t, a in sorted(kept)]
+            words = _words(about, answered, remaining, self.longest_set)
             others = []
             if unseen and (remaining or (about.kind == "ordered" and _only_above(whole))):
                 others.append("unknown")
@@ -147,7 +164,10 @@ def _remaining(column: Column, answers: Sequence[tuple[Test, bool]]) -> list[Cat
 
 
 def _words(
-    column: Column, answers: Sequence[tuple[Test, bool]], remaining: Sequence[Category]
+    column: Column,
+    answers: Sequence[tuple[Test, bool]],
+    remaining: Sequence[Category],
+    longest_set: float,
 ) -> str:
     """Return what is known about one column in words, ignoring missing values.
 
@@ -170,12 +190,45 @@ def _words(
         return _category_words(column, name, yes, no)
     above = [test.value for test in no if test.asks == "at most"]
     at_most = [test.value for test in yes if test.asks == "at most"]
+    if column.kind == "sets":
+        first = 1 + max((int(str(value)) for value in above), default=-1)
+        last = min((int(str(value)) for value in at_most), default=len(column.categories) - 1)
+        return _set_words(column, name, first, last, longest_set)
     return _between(column, name, max(above, default=None), min(at_most, default=None))  # type: ignore[type-var, arg-type]
 
 
 def _equals(name: str, categories: Sequence[Category]) -> str:
     texts = [category_text(category) for category in categories]
     return f"{name} = {texts[0]}" if len(texts) == 1 else f"{name} in {{{', '.join(texts)}}}"
+
+
+def _set_words(column: Column, name: str, first: int, last: int, longest: float) -> str:
+    """Write that a category is between two positions, or treated like one that is.
+
+    The categories farthest from unknown ones are named first.
+    """
+    categories, unknown = column.categories, column.unknown
+    assert unknown is not None
+    within = first <= unknown <= last
+    if within:  # said by what is outside, at the one end and at the other
+        parts = [part for part in (categories[:first], categories[last + 1 :][::-1]) if part]
+    else:
+        parts = [
+            categories[first : last + 1] if last < unknown else categories[last : first - 1 : -1]
+        ]
+    listed = [category for part in parts for category in part]
+    if len(listed) == 1:
+        return f"{name} {'!=' if within else '='} {category_text(listed[0])}"
+    verb = "not in" if within else "in"
+    if len(listed) <= longest:
+        return f"{name} {verb} {{{', '.join(map(category_text, listed))}}}"
+    shown = [f"{len(part):,} ({_some(part)})" for part in parts]
+    return f"{name} {verb} {'a set' if len(parts) == 1 else 'sets'} of {' and '.join(shown)}"
+
+
+def _some(categories: Sequence[Category]) -> str:
+    texts = [category_text(category) for category in categories[:_SHOWN]]
+    return ", ".join([*texts, "..."] if len(categories) > _SHOWN else texts)
 
 
 def _category_words(column: Column, name: str, yes: list[Test], no: list[Test]) -> str:

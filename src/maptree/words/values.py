@@ -16,7 +16,9 @@ from maptree.tables.written_numbers import NumberWriting
 _PLAIN = re.compile(r'[^\s",{}()]+(?: [^\s",{}()]+)*')
 _WORDS = re.compile(r"(?<!\S)(and|or|in|not|is|missing)(?!\S)|->|[<>=]")
 # Names often have several words: they need quotes only where a rule would become ambiguous.
-_PARTS = re.compile(r'(?<!\S)(and|or|not in|missing)(?!\S)|(?<!\S)in \{|->|[<>="]|^\(|  |^ | $')
+_PARTS = re.compile(
+    r'(?<!\S)(and|or|not in|missing)(?!\S)|(?<!\S)in (\{|a set of |sets of )|->|[<>="]|^\(|  |^ | $'
+)
 
 
 def number_text(value: int | float | Decimal) -> str:
@@ -72,6 +74,7 @@ def threshold_text(column: Column, threshold: Threshold) -> str:
         "time": time_text,
         "duration": duration_text,
         "ordered": lambda t: category_text(column.categories[t]),
+        "sets": lambda t: category_text(column.categories[t]),
     }
     text: str = texts.get(column.kind, number_text)(threshold)
     return column.writing.shown(text) if isinstance(column.writing, NumberWriting) else text

@@ -159,6 +159,16 @@ def fit(
             rich_help_panel=_SEARCH,
         ),
     ] = "16",
+    no_category_sets: Annotated[
+        bool,
+        typer.Option(
+            "--no-category-sets",
+            metavar="",
+            help="Do not test columns of more than 32 categories in sets, but the 32 most frequent "
+            "categories.",
+            rich_help_panel=_SEARCH,
+        ),
+    ] = False,
     json: options.Json = False,
     format: options.Format = None,
     delimiter: options.Delimiter = None,
@@ -209,6 +219,7 @@ def fit(
         parameters=settings.parameters(),
         reading=TextReading(dates, decimal),
         max_thresholds=read_max_thresholds(max_thresholds),
+        category_sets=not no_category_sets,
         as_json=json,
     )
     # Report mistakes at once, before the slow imports.

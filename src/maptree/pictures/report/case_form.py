@@ -17,7 +17,7 @@ import numpy as np
 
 from maptree.pictures import layout as at
 from maptree.pictures.tree_view import TreeView
-from maptree.schema.columns import Column, Test, Threshold
+from maptree.schema.columns import IN_ORDER, Column, Test, Threshold
 from maptree.tables.clock import SECOND
 from maptree.tables.exact import floor_to
 from maptree.words.values import category_text, threshold_text
@@ -80,7 +80,7 @@ def _range(column: Column, tests: Sequence[Test]) -> str:
     >>> _range(age, age.tests), _range(age, age.tests[1:2])
     ('compared with 30.5 to 60', 'compared with 45.5')
     """
-    if column.kind in ("boolean", "category", "ordered"):
+    if column.kind in ("boolean", "category", *IN_ORDER):
         return ""
     values = [test.value for test in tests if test.asks == "at most"]
     if not values:
@@ -103,10 +103,11 @@ def _field(column: Column, asked: Sequence[Test], missing: bool) -> dict[str, An
     """Describe the form field of a column; ``missing``: values may be missing."""
     field: dict[str, Any] = {"name": column.name, "kind": column.kind, "missing": missing}
     field["seenMissing"] = column.has_missing
-    if column.kind in ("boolean", "category", "ordered"):
+    if column.kind in ("boolean", "category", *IN_ORDER):
         seen = (*column.categories, *(column.others or ()))
         options = [category_text(category) for category in seen]
-        return field | {"kind": "options", "options": options, "other": column.kind != "boolean"}
+        field |= {"kind": "options", "options": options, "other": column.kind != "boolean"}
+        return field | {"sets": True} if column.kind == "sets" else field
     if column.kind in ("constant", "identifier"):
         return field | {"kind": "options", "options": ["there is a value"], "other": False}
     if column.kind == "number":
@@ -142,7 +143,10 @@ def _question(column: Column, test: Test) -> dict[str, Any]:
         return {"asks": "equals", "value": column.categories.index(value)}
     if column.kind == "number":
         return {"asks": "at most", "value": _number(value)}  # type: ignore[arg-type]
-    return {"asks": "at most", "value": str(value) if column.kind in _CLOCK else int(value)}
+    question = {"asks": "at most", "value": str(value) if column.kind in _CLOCK else int(value)}
+    if column.kind == "sets" and not column.categories_of(test)[0]:
+        question["other"] = len(column.categories)  # what the field calls any other value
+    return question
 
 
 def _number(threshold: Threshold) -> dict[str, Any]:

@@ -77,6 +77,7 @@ function readDuration(text) {
 function answersYes(test, kind, value) {
   if (value === null || test.asks === "missing") return value === null && test.asks === "missing";
   if (test.asks === "equals") return value === test.value;
+  if (value === test.other) return true;  // an unknown category, outside of a set
   if (kind === "number") return numberAtMost(value, test.value);
   return typeof value === "bigint" ? value <= BigInt(test.value) : value <= test.value;
 }

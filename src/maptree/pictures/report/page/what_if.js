@@ -48,7 +48,7 @@ class WhatIf {
     this.tree.light(path);
     const among = (matters) => [...asked].filter((i) => i !== undefined && matters(this.data.fields[i], values[i]));
     this.show(path.at(-1), among((field, value) => value === null && !field.seenMissing),
-      among((field, value) => field.other && value === field.options.length));
+      among((field, value) => field.other && !field.sets && value === field.options.length));
   }
 
   walk(values) {
