@@ -66,8 +66,8 @@ def answer(node, kind, value):
     bound = node.get("value")
     if node["operator"] == "is missing":
         return False
-    if node["operator"] == "in":
-        return value in bound
+    if node["operator"] in ("in", "not in"):
+        return (value in bound) == (node["operator"] == "in")
     if isinstance(bound, dict):
         [(what, text)] = bound.items()
         bound = {"decimal": Decimal, "float": float}[what](text)
