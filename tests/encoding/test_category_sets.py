@@ -17,8 +17,11 @@ from maptree import (
     SMCTreeClassifier,
     load_model,
 )
-from maptree.encoding.category_sets import Order, _gain_of_sets, class_counts, explains
+from maptree.encoding import category_sets
+from maptree.encoding.category_sets import Order, _gain_of_sets, explains, in_sets
 from maptree.schema.columns import Column, Schema
+from maptree.tables.deadline import OutOfTimeError, until
+from maptree.tables.values import Categories, Values
 from maptree.words.certificate import certificate_sentences
 from maptree.words.tests import TestWords
 
@@ -116,10 +119,20 @@ def test_labels_at_random_are_not_worth_a_set():
     )
 
 
-def test_too_many_cells_are_not_ordered():
-    codes = np.arange(2000) % 1000
-    assert class_counts(np.arange(2000) % 2, 2, codes, None) is None
-    assert class_counts(np.arange(2000) % 2, 2, codes % 500, None).sum() == 2000
+@pytest.mark.parametrize(("n_classes", "looked_at"), [(28, 1), (29, 0)])
+def test_too_many_cells_are_not_looked_at(n_classes, looked_at, monkeypatch):
+    seen = []
+    monkeypatch.setattr(category_sets, "explains", lambda counts: seen.append(counts))
+    rows = np.arange(4000)
+    names = Categories.of([f"town {i}" for i in range(40)])
+    values = Values("category", "str", rows % 40, categories=names)
+    assert in_sets(values, rows // 40 % n_classes, None) is None
+    assert len(seen) == looked_at
+
+
+def test_looking_at_sets_ends_at_the_deadline():
+    with until(0.0), pytest.raises(OutOfTimeError):
+        explains(np.ones((40, 2)))
 
 
 # Tables

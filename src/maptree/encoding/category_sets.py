@@ -22,8 +22,8 @@ from maptree.tables.values import Categories, Values
 # Every category gets so many rows more, of the classes of the whole table: few rows say little.
 _SMOOTHING = 20
 _LEAF = 2.5  # rows of each class, which the prior adds to a leaf with two classes
-# Categories, times classes, times classes: a few seconds of work. Beyond, there are no sets.
-_MOST_WORK = 1 << 20
+# Categories, times classes, times classes: a tenth of a second of work. Beyond, there are no sets.
+_MOST_WORK = 1 << 15
 # Random divisions of the rows into halves, to see whether sets are worth it.
 _DIVISIONS, _SEED = 8, 0
 _DIGITS = 12  # of a place in the order: rates that differ by a rounding error are equal
@@ -45,6 +45,8 @@ def in_sets(values: Values, codes: Codes, weights: NDArray[np.int64] | None) -> 
     They must be text: numbers that were declared to be categories may be passed as numbers later.
     """
     seen = np.unique(values.data)
+    if _work(len(seen), codes) > _MOST_WORK:
+        return None
     names = [values.categories[int(i)] for i in seen]
     if not all(isinstance(name, str) for name in names):
         return None
@@ -55,7 +57,7 @@ def in_sets(values: Values, codes: Codes, weights: NDArray[np.int64] | None) -> 
     number[by_name] = np.arange(len(names))
     data = number[np.searchsorted(seen, values.data)]
     counts = class_counts(data, len(names), codes, weights)
-    if counts is None or not explains(counts):
+    if not explains(counts):
         return None
     order = Order.of(counts)
     if order.position.min() == order.position.max():
@@ -98,18 +100,20 @@ class Order:
         return cls(order, position, int(np.argmin(np.abs(in_order))))
 
 
+def _work(n: int, codes: Codes) -> int:
+    return n * (int(codes.max()) + 1) ** 2
+
+
 def class_counts(
     categories: NDArray[Any], n: int, codes: Codes, weights: NDArray[np.int64] | None
-) -> Counts | None:
-    """Return how many rows each of n categories has of each class; None: too much work to order.
+) -> Counts:
+    """Return how many rows each of n categories has of each class.
 
     >>> class_counts(np.array([0, 1, 1]), 2, np.array([0, 0, 1], np.uint8), None)
     array([[1., 0.],
            [1., 1.]])
     """
     n_classes = int(codes.max()) + 1
-    if n * n_classes**2 > _MOST_WORK:
-        return None
     cells = categories.astype(np.intp) * n_classes + codes
     return np.bincount(cells, weights, n * n_classes).astype(float).reshape(n, n_classes)
 
@@ -127,8 +131,11 @@ def explains(counts: Counts) -> bool:
     nothing about their classes.
     """
     draw, whole = np.random.default_rng(_SEED), counts.astype(np.int64)
-    gains = [_gain_of_sets(counts, draw.binomial(whole, 0.5)) for _ in range(_DIVISIONS)]
-    return sum(gains) / _DIVISIONS > math.log(2) * (len(counts) - 1)
+    gain = 0.0
+    for _ in range(_DIVISIONS):
+        check_deadline()
+        gain += _gain_of_sets(counts, draw.binomial(whole, 0.5))
+    return gain / _DIVISIONS > math.log(2) * (len(counts) - 1)
 
 
 def _gain_of_sets(counts: Counts, half: NDArray[np.int64]) -> float:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 FORMAT = "maptree model"
 # 2: training.seen. 3: the weights of columns and tests. 4: thresholds that are not in the file.
-# Files of earlier versions are read, too.
+# 5: sets of categories. Files of earlier versions are read, too.
 VERSION = 5
 # The parameters of a classifier that a file holds. A callback is code, so it is not among them.
 PARAMETERS = (

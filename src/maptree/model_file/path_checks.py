@@ -114,6 +114,7 @@ def _test_sizes(tree: Tree, schema: Schema) -> dict[int, tuple[int, int]]:
     """
     lengths = {}
     categories: dict[int, list[int]] = {}
+    longest: dict[int, int] = {}
     for number in set(tree.feature[tree.feature >= 0].tolist()):
         column_number = schema.column_of_test[number]
         column, test = schema.columns[column_number], schema.tests[number]
@@ -122,11 +123,12 @@ def _test_sizes(tree: Tree, schema: Schema) -> dict[int, tuple[int, int]]:
         if column.kind in IN_ORDER and test.asks == "at most":
             if column_number not in categories:
                 categories[column_number] = _total_lengths(column)
+                longest[column_number] = max(len(str(name)) for name in column.categories)
             totals, last = categories[column_number], int(str(test.value))
-            inside, _ = column.categories_of(test)
+            inside = column.unknown is None or last < column.unknown
             exported += totals[last] if inside else totals[-1] - totals[last]
             if column.kind == "sets":  # a rule names some of the categories
-                size += min(exported, _NAMED * max(map(len, map(str, column.categories))))
+                size += min(exported, _NAMED * longest[column_number])
         lengths[number] = size, exported
     return lengths
 
