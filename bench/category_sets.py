@@ -32,14 +32,12 @@ from raw_generalisation import (
     LIMIT_IS_FOR,
     LONGEST,
     Row,
-    chosen,
     each,
     folds,
-    kept,
-    run,
+    measure,
     scores,
 )
-from report import environment, facts, number, output, table, until_interrupted, write
+from report import facts, number, table
 
 
 @dataclass(frozen=True)
@@ -412,28 +410,7 @@ def main() -> int:
     )
     options = parser.parse_args()
     options.settings = [f"{what} / {prior}" for prior in options.priors for what in options.what]
-    out = output(options.out, f"categories-{options.limit:g}s")
-    file = out.with_name(out.name + ".jsonl")
-    made = environment()
-    with until_interrupted():
-        if not options.summary:
-            run(options, file, job)
-    document = {
-        "environment": made,
-        "settings": {
-            "limit": f"{options.limit:g} s per {LIMIT_IS_FOR:,} rows, at least that, "
-            f"at most {LONGEST:g} s",
-            "limits by": "processor time" if options.processor else "the clock",
-            "fits at the same time": options.jobs,
-            "settings": options.settings,
-        },
-        "rows": list(chosen(kept(file), options)),
-    }
-    report = markdown(document)
-    write(out, document, report)
-    print(report)
-    wanted = len(options.tables) * options.folds * len(options.settings)
-    return 0 if len(document["rows"]) >= wanted else 130
+    return measure(options, "categories", job, markdown)
 
 
 if __name__ == "__main__":

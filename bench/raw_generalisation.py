@@ -157,7 +157,7 @@ def kept(file: Path) -> list[Row]:
     return rows
 
 
-def run(options: argparse.Namespace, file: Path, job: Callable[..., Row] = job) -> None:
+def run(options: argparse.Namespace, file: Path, job: Callable[..., Row]) -> None:
     """Compute what is not kept yet."""
     earlier = kept(file)
     done = {(row["table"], row["fold"], row["setting"]) for row in earlier}
@@ -321,27 +321,19 @@ def chosen(rows: list[Row], options: argparse.Namespace) -> Iterator[Row]:
             yield row
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "--limit", type=float, default=10.0, help="seconds for each fit of up to 10,000 rows (10)"
-    )
-    parser.add_argument("--jobs", type=int, default=1, help="fits at the same time (1)")
-    parser.add_argument("--folds", type=int, default=FOLDS, help="of the five, this many (5)")
-    parser.add_argument("--tables", nargs="+", default=list(raw_tables.TABLES), metavar="NAME",
-                        choices=list(raw_tables.TABLES))  # fmt: skip
-    parser.add_argument("--settings", nargs="+", default=SETTINGS, choices=SETTINGS)
-    parser.add_argument("--processor", action="store_true",
-                        help="limits go by processor time, for a busy machine")  # fmt: skip
-    parser.add_argument("--summary", action="store_true", help="only write the report again")
-    parser.add_argument("--out", help="output path without .jsonl (bench/results/raw-LIMITs)")
-    options = parser.parse_args()
-    out = output(options.out, f"raw-{options.limit:g}s")
+def measure(
+    options: argparse.Namespace,
+    name: str,
+    job: Callable[..., Row],
+    markdown: Callable[[dict[str, Any]], str],
+) -> int:
+    """Compute what is not kept yet, write and print the report; return the exit code."""
+    out = output(options.out, f"{name}-{options.limit:g}s")
     file = out.with_name(out.name + ".jsonl")
     made = environment()
     with until_interrupted():
         if not options.summary:
-            run(options, file)
+            run(options, file, job)
     document = {
         "environment": made,
         "settings": {
@@ -358,6 +350,24 @@ def main() -> int:
     print(report)
     wanted = len(options.tables) * options.folds * len(options.settings)
     return 0 if len(document["rows"]) >= wanted else 130
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "--limit", type=float, default=10.0, help="seconds for each fit of up to 10,000 rows (10)"
+    )
+    parser.add_argument("--jobs", type=int, default=1, help="fits at the same time (1)")
+    parser.add_argument("--folds", type=int, default=FOLDS, help="of the five, this many (5)")
+    parser.add_argument("--tables", nargs="+", default=list(raw_tables.TABLES), metavar="NAME",
+                        choices=list(raw_tables.TABLES))  # fmt: skip
+    parser.add_argument("--settings", nargs="+", default=SETTINGS, choices=SETTINGS)
+    parser.add_argument("--processor", action="store_true",
+                        help="limits go by processor time, for a busy machine")  # fmt: skip
+    parser.add_argument("--summary", action="store_true", help="only write the report again")
+    parser.add_argument("--out", help="output path without .jsonl (bench/results/raw-LIMITs)")
+    options = parser.parse_args()
+    return measure(options, "raw", job, markdown)
 
 
 if __name__ == "__main__":
