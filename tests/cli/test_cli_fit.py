@@ -194,6 +194,7 @@ def test_category_sets(here, capsys):
     rows.to_csv("towns.csv", index=False)
     told = call(capsys, "fit", "towns.csv", "-t", "buys", *QUICK)
     assert "town in a set of 16 (town " in told.out
+    assert "town: 40 categories, tested in sets" in told.out
     model = load_model("towns.model.json")
     assert (model.encoder, model.encoder_.schema_[0].kind) == ("auto", "sets")
     rows.assign(town="Nowhere").drop(columns="buys").to_csv("new.csv", index=False)

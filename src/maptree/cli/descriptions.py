@@ -133,9 +133,15 @@ def pointed_out(fitted: FittedTree) -> list[tuple[str, str]]:
     ]
 
 
+def columns_in_sets(fitted: FittedTree) -> list[tuple[str, str]]:
+    """Return the columns whose categories are tested in sets, and of how many."""
+    return [(column.name, column.note) for column in fitted.schema.columns if column.kind == "sets"]
+
+
 def thinned_columns(fitted: FittedTree) -> list[str]:
     """Return a line about the columns that have more thresholds than tests, if there are any."""
-    found = {c.name: numbers for c in fitted.schema.columns if (numbers := thinned(c))}
+    columns = [column for column in fitted.schema.columns if column.kind != "sets"]
+    found = {c.name: numbers for c in columns if (numbers := thinned(c))}
     if not found:
         return []
     names = [shown(name) for name in found]

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from maptree.cli.descriptions import (
     certificate_text,
     classes_text,
+    columns_in_sets,
     left_out,
     model_document,
     pointed_out,
@@ -256,7 +257,8 @@ def _say_model(fitted: FittedTree, set_aside: list[tuple[str, str]], saved: Save
         heading("Columns left out")
         for line in reasons(without):
             say(f"  {line}", indent="    ")
-    notes = [*reasons(pointed_out(fitted)), *thinned_columns(fitted)]
+    found = [*pointed_out(fitted), *columns_in_sets(fitted)]
+    notes = [*reasons(found), *thinned_columns(fitted)]
     if notes:
         heading("Notes on columns")
         for line in notes:
