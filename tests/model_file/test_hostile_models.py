@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from maptree import MAPTreeClassifier, Tree, load_model
 from maptree.estimators.saved import restored, stored
+from maptree.export import plain_tree
 from maptree.model_file import path_checks
 from maptree.model_file.path_checks import refuse_impossible_paths
 from maptree.model_file.reading import parse_model
@@ -185,7 +186,7 @@ def test_names_that_are_repeated_at_every_node_are_limited(monkeypatch):
         parse_model(values_of([long], chained(range(20))))
     sizes = tuple(f"{i:0100d}" for i in range(40))
     ordered = Column("s", "ordered", "str", thresholds=tuple(range(39)), categories=sizes)
-    with pytest.raises(ValueError, match=r"all nodes take .* characters; at most 10,000"):
+    with pytest.raises(ValueError, match=r"all leaves take .* characters; at most 10,000"):
         parse_model(values_of([ordered], chained(range(39))))
 
 
@@ -274,9 +275,44 @@ def work(use, values):
     return calls, len(result) if isinstance(result, (str, bytes)) else 1
 
 
-@pytest.mark.parametrize("use", USES)
+def in_order_values(kind, n):
+    """A balanced tree of all thresholds of an ordered column, or of sets."""
+    words = tuple(f"word {i:06d}" for i in range(n))
+    unknown = n // 3 if kind == "sets" else None
+    column = Column("s", kind, "str", thresholds=tuple(range(n - 1)), categories=words,
+                    unknown=unknown)  # fmt: skip
+
+    def balanced(first, last):
+        if first == last:
+            return None
+        middle = (first + last) // 2
+        return middle, balanced(middle + 1, last), balanced(first, middle)
+
+    return values_of([column], balanced(0, n - 1))
+
+
+def ordered_values(n):
+    return in_order_values("ordered", n)
+
+
+def sets_values(n):
+    return in_order_values("sets", n)
+
+
+# Uses that list the categories of a set or of an ordered column at every test.
+LISTING = ("to_sql", "to_python", "to_c", "to_javascript", "to_json")
+
+
+FAMILIES = {comb_values: 4, wide_values: 500, many_classes: 60}
+
+
 @pytest.mark.parametrize(
-    ("values", "n"), [(comb_values, 4), (wide_values, 500), (many_classes, 60)]
+    ("use", "values", "n"),
+    [
+        *[(use, values, n) for use in USES for values, n in FAMILIES.items()],
+        *[(use, ordered_values, 512) for use in USES if use not in LISTING],
+        *[(use, sets_values, 512) for use in USES if use not in LISTING],
+    ],
 )
 def test_twice_the_size_is_twice_the_work(use, values, n):
     if use == "to_onnx":
@@ -288,3 +324,36 @@ def test_twice_the_size_is_twice_the_work(use, values, n):
     # A little more than twice: numbers get longer, and paths by a test.
     assert more_calls <= 2.4 * calls + 100
     assert longer <= 2.4 * length + 100
+
+
+@pytest.mark.parametrize("use", LISTING)
+@pytest.mark.parametrize("values", [ordered_values, sets_values])
+def test_lists_of_categories_are_limited(use, values, monkeypatch):
+    model = restored(parse_model(values(64)))
+    assert len(USES[use](model, None)) < plain_tree.MOST_LISTED
+    monkeypatch.setattr(plain_tree, "MOST_LISTED", 4096)
+    match = r"The categories of column 's', listed in every test.*to_onnx and to_sklearn list"
+    with pytest.raises(ValueError, match=match):
+        USES[use](model, None)
+
+
+@pytest.mark.parametrize("use", LISTING)
+def test_no_list_is_longer_than_the_limit_says(use):
+    """Names are counted with what is written around them, so short ones do not get past it."""
+    words = tuple(map(str, range(300)))
+    column = Column("s", "ordered", "str", thresholds=tuple(range(299)), categories=words)
+    model = restored(parse_model(values_of([column], chained(range(299)))))
+    counted = sum(len(word) + plain_tree._AROUND for word in words) * 150
+    assert counted < plain_tree.MOST_LISTED
+    assert len(USES[use](model, None)) < counted + 100_000
+
+
+def test_work_is_refused_before_it_is_done():
+    small, large = (restored(parse_model(ordered_values(n))) for n in (1024, 2048))
+    calls = []
+    for model in (small, large):
+        profile = cProfile.Profile()
+        with pytest.raises(ValueError, match="MiB of C"):
+            profile.runcall(model.to_c)
+        calls.append(sum(entry.callcount for entry in profile.getstats()))
+    assert calls[1] <= 2.4 * calls[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from maptree.export.decision_list import Rule, decision_list
+from maptree.export.decision_list import Rule, written_rules
 from maptree.export.encoded_inputs import Input, c_names, encoded_inputs
 from maptree.export.plain_tree import PlainTree, short
 from maptree.schema.columns import IN_ORDER, Column, Test
@@ -26,7 +26,7 @@ def write_c(fitted: FittedTree, prefix: str = "maptree") -> str:
     inputs = {given.column: given for given in encoded_inputs(tree, "C")}
     position = {leaf.number: i for i, leaf in enumerate(tree.leaves)}
     rules = "\n".join(
-        _rule(tree, rule, inputs, position[rule.leaf]) for rule in decision_list(tree)
+        _rule(tree, rule, inputs, position[rule.leaf]) for rule in written_rules(tree, "C")
     )
     fields = "\n".join(_field(tree.columns[i.column], i) for i in inputs.values())
     n_classes = len(tree.labels)

@@ -25,6 +25,13 @@ class Rule:
     leaf: int
 
 
+def written_rules(tree: PlainTree, target: str) -> list[Rule]:
+    """Return the rules for a target that lists the categories of a test; refuse long lists."""
+    rules = decision_list(tree)
+    tree.refuse_long_lists(target, ((a.column, a.test) for rule in rules for a in rule.answers))
+    return rules
+
+
 def decision_list(tree: PlainTree) -> list[Rule]:
     """Return the leaves as rules; the first rule that is true decides.
 

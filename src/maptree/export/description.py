@@ -20,6 +20,7 @@ VERSION = 1
 def describe(fitted: FittedTree) -> dict[str, Any]:
     """Return the tree as JSON values; docs/exports.md says what they mean."""
     tree = PlainTree.of(fitted)
+    tree.refuse_long_lists("JSON", ((n.column, n.asks) for n in tree.nodes if n.asks is not None))
     return {
         "format": FORMAT,
         "version": VERSION,

@@ -6,7 +6,7 @@ import json
 import math
 from typing import Any
 
-from maptree.export.decision_list import Rule, decision_list
+from maptree.export.decision_list import Rule, written_rules
 from maptree.export.plain_tree import PlainTree
 from maptree.export.thresholds import iso_end, nearest_float
 from maptree.schema.columns import IN_ORDER, Column, Test
@@ -52,7 +52,7 @@ def write_javascript(fitted: FittedTree) -> str:
     """Return an ES module with functions for the leaf, class and probabilities of a row."""
     tree = PlainTree.of(fitted)
     tree.refuse_repeated_names("JavaScript")
-    rules = "\n".join(_rule(tree, rule) for rule in decision_list(tree))
+    rules = "\n".join(_rule(tree, rule) for rule in written_rules(tree, "JavaScript"))
     rows = ",\n".join(
         f"  {leaf.number}: [{', '.join(repr(p) for p in leaf.probabilities)}]"
         for leaf in tree.leaves

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
-from maptree.schema.columns import Column, Schema, Test
+from maptree.schema.columns import IN_ORDER, Column, Schema, Test
 from maptree.trees.fitted import FittedTree
 from maptree.words.numbers import probability_text
 from maptree.words.tests import TestWords
@@ -18,6 +19,9 @@ from maptree.words.tests import TestWords
 Label = str | bool | int | float
 
 _LINE = 60  # characters per line in a picture; longer text is cut in the middle
+# Characters of all lists of categories in an export, and what each name has around it.
+MOST_LISTED = 1 << 23
+_AROUND = 32
 
 
 @dataclass(frozen=True)
@@ -121,6 +125,31 @@ class PlainTree:
             if node.asks is not None:
                 asked[node.column][node.asks] = None
         return {column: list(tests) for column, tests in asked.items()}
+
+    def refuse_long_lists(self, target: str, tests: Iterable[tuple[int, Test]]) -> None:
+        """Refuse to list the categories of these tests, given with their columns, at any length.
+
+        A test of an ordered column or of sets is a list of categories in most targets. With
+        thousands of categories and tests the lists grow with the square of the model.
+        """
+        totals: dict[int, list[int]] = {}  # characters of a column's categories up to each
+        listed: Counter[int] = Counter()
+        for number, test in tests:
+            column = self.columns[number]
+            if column.kind not in IN_ORDER or test.asks != "at most":
+                continue
+            if number not in totals:
+                sizes = (len(str(category)) + _AROUND for category in column.categories)
+                totals[number] = list(accumulate(sizes, initial=0))
+            start, stop = column.places_of(test)[1:]
+            listed[number] += totals[number][stop] - totals[number][start]
+        if listed.total() > MOST_LISTED:
+            name = self.columns[listed.most_common(1)[0][0]].name
+            raise ValueError(
+                f"The categories of column {short(name)!r}, listed in every test, would make "
+                f"about {listed.total() >> 20:,} MiB of {target}; at most {MOST_LISTED >> 20} are "
+                "written. to_onnx and to_sklearn list them once; a smaller tree lists fewer."
+            )
 
     def refuse_repeated_names(self, target: str) -> None:
         """Refuse columns that a target cannot tell apart by name."""

@@ -7,7 +7,7 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
-from maptree.export.decision_list import Rule, decision_list
+from maptree.export.decision_list import Rule, written_rules
 from maptree.export.plain_tree import PlainTree
 from maptree.export.thresholds import MICROSECOND, day_text, moment_text
 from maptree.schema.columns import IN_ORDER, Column, Test
@@ -74,7 +74,7 @@ def write_python(fitted: FittedTree) -> str:
     """Return a module with functions for the leaf, class and probabilities of a row."""
     tree = PlainTree.of(fitted)
     tree.refuse_repeated_names("Python")
-    rules = "\n".join(_rule(tree, rule) for rule in decision_list(tree))
+    rules = "\n".join(_rule(tree, rule) for rule in written_rules(tree, "Python"))
     rows = "\n".join(f"    {leaf.number}: {leaf.probabilities!r}," for leaf in tree.leaves)
     best = ", ".join(f"{leaf.number}: {leaf.prediction}" for leaf in tree.leaves)
     labels = ", ".join(ascii(label) for label in tree.labels)

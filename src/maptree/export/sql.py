@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from maptree.export.decision_list import Rule, decision_list
+from maptree.export.decision_list import Rule, written_rules
 from maptree.export.plain_tree import PlainTree, short
 from maptree.export.sql_dialects import DIALECTS, Ansi
 from maptree.parameters.numbers import bad_value
@@ -31,7 +31,8 @@ def write_sql(
     of_leaf = [f"{leaves}.{name}" for name in outputs[:first_real]]
     of_leaf += [sql.as_real(leaves, name) for name in outputs[first_real:]]
     selected = ",\n  ".join(([kept] if kept else []) + of_leaf)
-    cases = "\n".join([*_unread(tree, sql), *(_case(tree, r, sql) for r in decision_list(tree))])
+    rules = written_rules(tree, sql.title)
+    cases = "\n".join([*_unread(tree, sql), *(_case(tree, rule, sql) for rule in rules)])
     if len(tree.nodes) == 1:
         cases = "    WHEN 1 = 1 THEN 0"
     return (

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from maptree.files.json_values import show
-from maptree.schema.columns import IN_ORDER, Column, Schema, Test
+from maptree.schema.columns import IN_ORDER, Schema, Test
 from maptree.trees.tree import Tree
 
 # Tests on the paths to all leaves: any shape of a thousand leaves is allowed, in larger trees paths
@@ -20,7 +20,7 @@ MOST_TESTS = 500_000
 MOST_TESTS_PER_LEAF = 512
 # Categories of a set that a rule names at most.
 _NAMED = 8
-# Characters of the tests on the paths to all leaves, and of the tests of all nodes.
+# Characters of the tests on the paths to all leaves.
 MOST_TEXT = 1 << 26
 
 
@@ -97,46 +97,26 @@ def _refuse_long_paths(tree: Tree, schema: Schema) -> None:
         if number < 0:
             in_rules += above[node]
         else:
-            above[left[node]] = above[right[node]] = above[node] + sizes[number][0]
-    in_nodes = sum(sizes[number][1] for number in tree.feature.tolist() if number >= 0)
-    for size, what in ((in_rules, "paths to all leaves"), (in_nodes, "all nodes")):
-        if size > MOST_TEXT:
-            raise ValueError(
-                f"tree: the tests on {what} take {size:,} characters; at most {MOST_TEXT:,}."
-            )
+            above[left[node]] = above[right[node]] = above[node] + sizes[number]
+    if in_rules > MOST_TEXT:
+        raise ValueError(
+            f"tree: the tests on the paths to all leaves take {in_rules:,} characters; at most "
+            f"{MOST_TEXT:,}."
+        )
 
 
-def _test_sizes(tree: Tree, schema: Schema) -> dict[int, tuple[int, int]]:
-    """Return the characters of each test that the tree uses, in a rule and in an export.
-
-    Exports list the categories of an ordered column for which a test is true, or those of a set. A
-    rule names no more than some of these.
-    """
-    lengths = {}
-    categories: dict[int, list[int]] = {}
+def _test_sizes(tree: Tree, schema: Schema) -> dict[int, int]:
+    """Return the characters, at most, of each test that the tree uses in a rule."""
+    sizes = {}
     longest: dict[int, int] = {}
     for number in set(tree.feature[tree.feature >= 0].tolist()):
-        column_number = schema.column_of_test[number]
-        column, test = schema.columns[column_number], schema.tests[number]
-        size = len(column.name) + (0 if test.value is None else len(str(test.value)))
-        exported = size
-        if column.kind in IN_ORDER and test.asks == "at most":
-            if column_number not in categories:
-                categories[column_number] = _total_lengths(column)
-                longest[column_number] = max(len(str(name)) for name in column.categories)
-            totals, last = categories[column_number], int(str(test.value))
-            inside = column.unknown is None or last < column.unknown
-            exported += totals[last] if inside else totals[-1] - totals[last]
-            if column.kind == "sets":  # a rule names some of the categories
-                size += min(exported, _NAMED * longest[column_number])
-        lengths[number] = size, exported
-    return lengths
-
-
-def _total_lengths(column: Column) -> list[int]:
-    """Return the characters of the categories up to each position."""
-    totals, total = [], 0
-    for category in column.categories:
-        total += len(str(category)) + 4
-        totals.append(total)
-    return totals
+        j = schema.column_of_test[number]
+        column, test = schema.columns[j], schema.tests[number]
+        size = 0 if test.value is None else len(str(test.value))
+        if column.kind in IN_ORDER and test.asks == "at most":  # a category, or some of a set
+            if j not in longest:
+                longest[j] = max(len(str(name)) for name in column.categories)
+            _, start, stop = column.places_of(test)
+            size = longest[j] * (min(stop - start, _NAMED) if column.kind == "sets" else 1)
+        sizes[number] = len(column.name) + size
+    return sizes

@@ -145,10 +145,20 @@ class Column:
         >>> replace(size, kind="sets", unknown=1).categories_of(size.tests[0])
         (False, ('l',))
         """
+        inside, start, stop = self.places_of(test)
+        return inside, self.categories[start:stop]
+
+    def places_of(self, test: Test) -> tuple[bool, int, int]:
+        """Return ``categories_of`` as the first place in ``categories`` and the one after the last.
+
+        >>> size = Column("size", "ordered", "enum", thresholds=(1,), categories=("s", "m", "l"))
+        >>> size.places_of(size.tests[0])
+        (True, 0, 2)
+        """
         assert isinstance(test.value, int)
         if self.unknown is not None and self.unknown <= test.value:
-            return False, self.categories[test.value + 1 :]
-        return True, self.categories[: test.value + 1]
+            return False, test.value + 1, len(self.categories)
+        return True, 0, test.value + 1
 
 
 class _TestsOfColumn(OnDemand[Test]):
