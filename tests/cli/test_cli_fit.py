@@ -84,14 +84,14 @@ def test_fit_says_which_thresholds_were_thinned(here, capsys):
     frame = pd.DataFrame({"few": [1.5, 2.5] * 100, "many": np.arange(200) % 97 / 8})
     write_text(frame.assign(more=frame.many**2, y=np.arange(200) % 2), here / "t.csv")
     told = call(capsys, "fit", "t.csv", "-t", "y", *QUICK)
-    line = "many, more: at most 16 thresholds each, by quantile, of up to 96"
+    line = "many, more: at most 32 thresholds each, by quantile, of up to 96"
     assert f"\nNotes on columns\n  {line}\n" in told.out
     document = json.loads(call(capsys, "fit", "t.csv", "-t", "y", *QUICK, "--json").out)
     notes = [column["note"] for column in document["model"]["columns"]]
-    assert notes[1].startswith("16 of 96 thresholds, by quantile")  # where each column has its own
+    assert notes[1].startswith("32 of 96 thresholds, by quantile")  # where each column has its own
     assert document["notes"] == []
     told = call(capsys, "fit", "t.csv", "-t", "y", *QUICK, "--drop", "more")
-    assert "  many: 16 thresholds, by quantile, of 96\n" in told.out
+    assert "  many: 32 thresholds, by quantile, of 96\n" in told.out
 
 
 def test_very_many_classes_are_not_all_listed(here, capsys):
@@ -173,7 +173,7 @@ def test_max_thresholds(here, capsys):
     few = load_model("people.model.json")
     assert few.encoder.max_thresholds == 2
     assert all(len(column.thresholds) <= 2 for column in few.encoder_.schema_)
-    call(capsys, "fit", "people.csv", "-t", "buys", *QUICK, "--max-thresholds", "16")
+    call(capsys, "fit", "people.csv", "-t", "buys", *QUICK, "--max-thresholds", "32")
     assert load_model("people.model.json").encoder == "auto"
     told = call(capsys, "fit", "people.csv", "-t", "buys", *QUICK, "--max-thresholds", "all")
     assert "by quantile" not in told.out
@@ -215,7 +215,7 @@ def test_json_names_the_prior(here, capsys):
         "alpha": 0.9,
         "beta": 0.5,
         "rho": [2.5, 2.5],
-        "split_prior": "tests",
+        "split_prior": "columns",
         "column_weights": {"hours": 0.0, "zip": 0.0},
     }
     told = call(capsys, "show", "people.model.json", "--json")

@@ -133,7 +133,7 @@ def test_numbers_are_searched_as_their_tests():
     rng = np.random.default_rng(3)
     X = np.column_stack([rng.normal(size=80), rng.integers(0, 5, 80), rng.integers(0, 2, 80)])
     y = (X[:, 0] > 0.3) ^ (X[:, 2] == 1)
-    model = classifier().fit(X, y)
+    model = classifier(split_prior="tests").fit(X, y)
     answers = BinaryEncoder().fit_transform(X, y)
     np.testing.assert_array_equal(model.encoder_.transform(X), answers)
     same = classifier(encoder=None).fit(answers, y)
@@ -261,10 +261,11 @@ def test_importances_are_what_collapsing_a_node_would_lose():
     y[:10] = 1 - y[:10]
     model = classifier().fit(X, y)
     answers, tree = model.encoder_.transform(X), model.tree_
-    whole = log_posterior(tree, answers, y)
+    weights = model.test_weights_
+    whole = log_posterior(tree, answers, y, test_weights=weights)
     expected = np.zeros(3)
     for node in np.flatnonzero(tree.feature >= 0):
-        lost = whole - log_posterior(collapse(tree, node), answers, y)
+        lost = whole - log_posterior(collapse(tree, node), answers, y, test_weights=weights)
         assert lost > 0
         expected[model.encoder_.test_columns_[tree.feature[node]]] += lost
     assert tree.n_leaves >= 4

@@ -83,7 +83,7 @@ def test_clone_pickle_grid_search_and_pipeline(kind):
 def test_trees_and_weights(kind):
     X, y = wine()
     model = sampler(kind).fit(X, y)
-    answers = model.encoder_.transform(X)
+    answers, weights = model.encoder_.transform(X), model.test_weights_
     assert model.status_ == "complete"
     assert model.classes_.tolist() == ["class_0", "class_1", "class_2"]
     assert len(model.trees_) == len(set(model.trees_)) == len(model.weights_)
@@ -91,9 +91,12 @@ def test_trees_and_weights(kind):
     assert (model.weights_ > 0).all()
     assert (np.diff(model.weights_) <= 0).all()
     for tree, value in zip(model.trees_[:20], model.tree_log_posteriors_, strict=False):
-        assert value == pytest.approx(log_posterior(tree, answers, y), abs=1e-6)
+        assert value == pytest.approx(
+            log_posterior(tree, answers, y, test_weights=weights), abs=1e-6
+        )
         np.testing.assert_array_equal(tree.counts, counted(tree, answers, y))
-    assert model.log_posterior_ == pytest.approx(log_posterior(model.tree_, answers, y), abs=1e-6)
+    best = log_posterior(model.tree_, answers, y, test_weights=weights)
+    assert model.log_posterior_ == pytest.approx(best, abs=1e-6)
     assert model.log_posterior_ >= model.tree_log_posteriors_.max()
     assert len(model.rules()) == model.tree_.n_leaves
     assert "class_1" in model.export_text()

@@ -43,7 +43,8 @@ def values_of(columns, nested, classes=("a", "b")):
         if feature[node] >= 0:
             below = zip(counts[left[node]], counts[right[node]], strict=True)
             counts[node] = [a + b for a, b in below]
-    model = MAPTreeClassifier(max_expansions=1).fit(np.eye(4), [0, 1, 0, 1])
+    # Its columns have no levels, which the other prior needs.
+    model = MAPTreeClassifier(max_expansions=1, split_prior="tests").fit(np.eye(4), [0, 1, 0, 1])
     values = json.loads(json.dumps(_values(stored(model))))
     n_classes = len(classes)
     values["classes"] = {"dtype": "<U9", "values": list(classes)}

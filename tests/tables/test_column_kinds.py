@@ -119,7 +119,7 @@ def test_whole_numbers_that_all_differ_are_pointed_out():
     mixed = np.random.default_rng(0).permutation(100)[:, np.newaxis] * 3 + 7
     encoder = BinaryEncoder().fit(mixed)
     assert "drop it if it is an identifier" in encoder.schema_[0].note
-    assert len(encoder.test_columns_) == 16
+    assert len(encoder.test_columns_) == 32
 
 
 @pytest.mark.parametrize("dtype", ["int64", "uint8", "float32", "Int64", "text"])

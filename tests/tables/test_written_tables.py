@@ -233,7 +233,7 @@ def test_the_schema_and_the_model_keep_how_text_is_read(tmp_path):
         None,
     ]
     assert values["parameters"].pop("category_sets") is True
-    assert values["parameters"] == {"dates": "dmy", "max_categories": 32, "max_thresholds": 16}
+    assert values["parameters"] == {"dates": "dmy", "max_categories": 32, "max_thresholds": 32}
     values["parameters"]["category_sets"] = True
     assert BinaryEncoder.from_dict(values).schema_ == model.encoder_.schema_
     model.save(tmp_path / "model.json")
@@ -249,7 +249,7 @@ def test_models_without_such_text_are_written_as_before():
     )
     values = encoder.to_dict()
     assert values["parameters"].pop("category_sets") is True
-    assert values["parameters"] == {"max_categories": 32, "max_thresholds": 16}
+    assert values["parameters"] == {"max_categories": 32, "max_thresholds": 32}
     fields = ["name", "kind", "dtype", "thresholds", "categories", "missing", "zone", "note"]
     first, second = values["columns"]
     assert list(first) == [*fields, "levels"]

@@ -62,20 +62,17 @@ def test_a_small_gap_is_said_in_numbers():
 @pytest.mark.parametrize(
     ("params", "said"),
     [
-        ({}, "rho 2.5; all tests weigh the same."),
+        ({}, "rho 2.5; all columns weigh the same, and thresholds from coarse to fine."),
+        ({"split_prior": "tests", "rho": [1, 2]}, "rho 1, 2; all tests weigh the same."),
         (
-            {"split_prior": "columns", "rho": [1, 2]},
-            "rho 1, 2; all columns weigh the same, and thresholds from coarse to fine.",
-        ),
-        (
-            {"split_prior": "columns", "column_weights": {"x1": 0, 0: 1, 2: 0.0}},
+            {"column_weights": {"x1": 0, 0: 1, 2: 0.0}},
             "from coarse to fine, times weights of columns: x1 0, x2 0.",
         ),
         ({"column_weights": dict.fromkeys(range(11), 0)}, "x8 0, x9 0 and 1 more."),
     ],
 )
 def test_the_prior_is_named(params, said):
-    X, y = np.eye(12, dtype=int)[np.arange(60) % 12], np.arange(60) % 2
+    X, y = np.eye(12)[np.arange(60) % 12] + np.arange(60)[:, np.newaxis] % 3, np.arange(60) % 2
     model = MAPTreeClassifier(max_expansions=2, **params).fit(X, y)
     assert prior_sentence(model.fitted_).endswith(said)
     assert prior_sentence(model.fitted_) in model.to_html()

@@ -93,7 +93,7 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    max_thresholds : int or None, default=16
+    max_thresholds : int or None, default=32
         The largest number of thresholds per column. None: one between every two neighbouring
         values. ``MAPTreeClassifier`` then searches over ranks, and needs 4 bytes per value for them
         whatever the number of thresholds; ``transform`` and the samplers need the answers to all
@@ -152,7 +152,7 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        max_thresholds: int | None = 16,
+        max_thresholds: int | None = 32,
         max_categories: int = 32,
         dates: str | None = None,
         decimal: str | None = None,

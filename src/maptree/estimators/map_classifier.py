@@ -32,11 +32,11 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
     r"""The decision tree with the highest posterior probability, with a proof.
 
     The prior is that of Bayesian CART: a node at depth d splits with probability
-    ``alpha * (1 + d)**-beta``, on a test drawn from those that are not constant on its rows, by
-    default all with the same probability (``split_prior``), and every leaf has Dirichlet(rho) class
-    probabilities. ``fit`` searches all trees for the one with the highest posterior probability
-    given the labels. It stops when that tree is proved optimal or when a limit is reached.
-    ``certificate_`` says which, and how much more probable any other tree could be.
+    ``alpha * (1 + d)**-beta``, on a test drawn from those that are not constant on its rows
+    (``split_prior``), and every leaf has Dirichlet(rho) class probabilities. ``fit`` searches all
+    trees for the one with the highest posterior probability given the labels. It stops when that
+    tree is proved optimal or when a limit is reached. ``certificate_`` says which, and how much
+    more probable any other tree could be.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
         Called with a ``Progress`` about 20 times a second; a true return value stops the search
         and keeps the best tree so far. An exception in it ends ``fit``.
 
-    split_prior : "tests" or "columns", default="tests"
+    split_prior : "tests" or "columns", default="columns"
         Where a node splits, how probable each test is that is not constant on its rows. "tests":
         all are equally probable, so a column with more thresholds is tested more often. "columns":
         first the column, each equally probable; then its test. Thresholds go from coarse to fine:
@@ -138,9 +138,9 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
     >>> X = [["red", 25], ["blue", 60], [None, 40], ["green", None]] * 6
     >>> model = MAPTreeClassifier().fit(X, ["yes", "no", "no", "yes"] * 6)
     >>> print(*model.rules(["colour", "age"]), sep="\n")
-    colour = green  ->  yes 0.77 [0.50, 0.96], n = 6
-    colour = red  ->  yes 0.77 [0.50, 0.96], n = 6
-    colour = blue or missing  ->  no 0.85 [0.66, 0.97], n = 12
+    age <= 32.5  ->  yes 0.77 [0.50, 0.96], n = 6
+    age is missing  ->  yes 0.77 [0.50, 0.96], n = 6
+    age > 32.5  ->  no 0.85 [0.66, 0.97], n = 12
     """
 
     _takes_ranks = True
@@ -160,7 +160,7 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
         random_state: Any = None,
         verbose: int = 0,
         callback: Callable[[Progress], object] | None = None,
-        split_prior: str = "tests",
+        split_prior: str = "columns",
         column_weights: Mapping[str | int, float] | None = None,
     ) -> None:
         self.alpha = alpha

@@ -152,7 +152,7 @@ class MCMCTreeClassifier(SampledTreeClassifier[_core.McmcSamples]):
         random_state: Any = None,
         verbose: int = 0,
         callback: Callable[[SamplerProgress], object] | None = None,
-        split_prior: str = "tests",
+        split_prior: str = "columns",
         column_weights: Mapping[str | int, float] | None = None,
     ) -> None:
         self.alpha = alpha

@@ -145,7 +145,7 @@ class SMCTreeClassifier(SampledTreeClassifier[_core.SmcSamples]):
         random_state: Any = None,
         verbose: int = 0,
         callback: Callable[[SamplerProgress], object] | None = None,
-        split_prior: str = "tests",
+        split_prior: str = "columns",
         column_weights: Mapping[str | int, float] | None = None,
     ) -> None:
         self.alpha = alpha

@@ -29,7 +29,7 @@ class Prior:
     alpha: float
     beta: float
     rho: NDArray[np.float64]
-    split_prior: str = "tests"
+    split_prior: str = "columns"
     column_weights: tuple[float, ...] = ()  # one per column; none: all the same
 
 

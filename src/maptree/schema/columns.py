@@ -214,7 +214,7 @@ class EncoderParameters:
     ``max_categories`` may be tested in sets.
     """
 
-    max_thresholds: int | None = 16
+    max_thresholds: int | None = 32
     max_categories: int = 32
     dates: str | None = None
     decimal: str | None = None

@@ -85,11 +85,12 @@ def prior_sentence(fitted: FittedTree) -> str:
     Prior: alpha 0.95, beta 0.5, rho 2.5; all tests weigh the same, times weights of columns: x0 0.
     """
     prior = fitted.prior
+    preferred = "tests" if fitted.schema.binary else prior.split_prior  # there both are the same
     rho = prior.rho.tolist()
     shown = rho[:1] if len(set(rho)) == 1 else rho
     sentence = (
         f"Prior: alpha {prior.alpha:g}, beta {prior.beta:g}, "
-        f"rho {', '.join(f'{value:.4g}' for value in shown)}; {_SPLIT_PRIORS[prior.split_prior]}"
+        f"rho {', '.join(f'{value:.4g}' for value in shown)}; {_SPLIT_PRIORS[preferred]}"
     )
     named = zip(fitted.schema.names, prior.column_weights, strict=False)
     weights = [f"{name_text(name)} {weight:g}" for name, weight in named if weight != 1]

@@ -140,7 +140,7 @@ def fit(
             "column has, and thresholds go from coarse to fine.",
             rich_help_panel=_SEARCH,
         ),
-    ] = "tests",
+    ] = "columns",
     column_weights: Annotated[
         list[str] | None,
         typer.Option(
@@ -158,7 +158,7 @@ def fit(
             "between every two neighbouring values.",
             rich_help_panel=_SEARCH,
         ),
-    ] = "16",
+    ] = "32",
     no_category_sets: Annotated[
         bool,
         typer.Option(
