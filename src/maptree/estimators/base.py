@@ -242,11 +242,19 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the class probabilities of each row."""
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most probable class of each row; ties go to the first in ``classes_``."""
-        probabilities = self.predict_proba(X)
-        labels: NDArray[Any] = self.classes_[np.argmax(probabilities, axis=1)]
-        return labels
+    @abstractmethod
+    def predict(self, X: Any, costs: ArrayLike | None = None) -> NDArray[Any]:
+        """Return the class predicted for each row."""
+
+    def get_depth(self) -> int:
+        """Return the depth of ``tree_``: the number of tests on its longest path."""
+        check_is_fitted(self)
+        return self.tree_.depth
+
+    def get_n_leaves(self) -> int:
+        """Return the number of leaves of ``tree_``."""
+        check_is_fitted(self)
+        return self.tree_.n_leaves
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the logarithm of ``predict_proba``."""

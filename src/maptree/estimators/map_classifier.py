@@ -19,6 +19,7 @@ from maptree.engine.search import Outcome, find_tree
 from maptree.estimators.base import InterruptedWarning, Reading, TreeClassifier, importances
 from maptree.estimators.presentation import Presentation
 from maptree.parameters.budget import Budget
+from maptree.parameters.costs import cheapest, read_costs
 from maptree.trees.certificate import Certificate
 from maptree.trees.fitted import FittedTree
 from maptree.trees.leaf_probabilities import credible_interval
@@ -266,10 +267,31 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
         # take is several times as fast as indexing.
         return self.fitted_.probabilities.take(leaves, axis=0)
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most probable class of each row; ties go to the first in ``classes_``."""
+    def predict(self, X: Any, costs: ArrayLike | None = None) -> NDArray[Any]:
+        """Return the most probable class of each row, or the one of least expected cost.
+
+        Parameters
+        ----------
+        X : as in ``fit``
+        costs : array of shape (K, K), optional
+            What it costs to predict the class of a column where that of a row is true, in the order
+            of ``classes_``. Ties go to the first class.
+
+        Examples
+        --------
+        >>> model = MAPTreeClassifier().fit([[0], [0], [1]] * 9, ["well", "ill", "well"] * 9)
+        >>> model.predict_proba([[0], [1]]).round(2)
+        array([[0.5 , 0.5 ],
+               [0.18, 0.82]])
+        >>> model.predict([[1]]), model.predict([[1]], costs=[[0, 9], [1, 0]])
+        (array(['well'], dtype='<U4'), array(['ill'], dtype='<U4'))
+        """
         leaves = self.apply(X)
-        best = np.argmax(self.fitted_.probabilities, axis=1)  # of each node
+        of_nodes = self.fitted_.probabilities
+        if costs is None:
+            best = np.argmax(of_nodes, axis=1)
+        else:
+            best = cheapest(of_nodes, read_costs(costs, len(self.classes_)))
         labels: NDArray[Any] = self.classes_[best].take(leaves)
         return labels
 

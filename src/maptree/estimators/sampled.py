@@ -18,6 +18,7 @@ from maptree.engine.interrupts import Noted, raising
 from maptree.engine.progress import ProgressLine
 from maptree.engine.sampling import Samples, run_sampler, weigh
 from maptree.estimators.base import InterruptedWarning, Reading, TreeClassifier, importances
+from maptree.parameters.costs import cheapest, read_costs
 from maptree.parameters.limits import n_threads, time_limit
 from maptree.parameters.numbers import whole_number
 from maptree.trees.fitted import FittedTree
@@ -137,8 +138,17 @@ class SampledTreeClassifier(TreeClassifier, Generic[Samples]):
         blocks = list(self._blocks(X))
         return blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=1)
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most probable class of each row; ties go to the first in ``classes_``."""
+    def predict(self, X: Any, costs: ArrayLike | None = None) -> NDArray[Any]:
+        """Return the most probable class of each row, or the one of least expected cost.
+
+        ``costs`` has a row per true class and a column per predicted class, in the order of
+        ``classes_``. Ties go to the first class.
+        """
+        if costs is not None:
+            check_is_fitted(self)
+            of_classes = read_costs(costs, len(self.classes_))
+            chosen: NDArray[Any] = self.classes_[cheapest(self.predict_proba(X), of_classes)]
+            return chosen
         first = 0
         for block in self._blocks(X):
             there = np.argmax(block, axis=1)
