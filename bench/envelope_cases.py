@@ -20,6 +20,8 @@ COLUMNS = ("bits", "numbers", "whole", "text", "decimals", "huge", "dates")
 LABELS = ("whole", "text", "decimals", "huge")
 # How many classes there are.
 CLASSES = ("two", "few", "hundreds", "many", "two rows each", "all differ")
+# Every eighth case has a column of many words that the labels follow, to be tested in sets.
+WORDS, MANY_WORDS = 40, 5_000
 ESTIMATORS = ("MAPTreeClassifier", "MCMCTreeClassifier", "SMCTreeClassifier")
 
 
@@ -37,6 +39,19 @@ class Case:
     weighted: bool
     estimator: str
     params: dict[str, Any] = field(default_factory=dict)
+    n_words: int = WORDS  # in a column of text, at most
+
+    @property
+    def in_sets(self) -> bool:
+        """Whether many categories are tested in sets."""
+        return self.n_words > WORDS
+
+    def model(self) -> Any:
+        """Make the estimator."""
+        import maptree
+
+        encoder = maptree.BinaryEncoder(category_sets=True) if self.in_sets else "auto"
+        return getattr(maptree, self.estimator)(**self.params, encoder=encoder)
 
     @property
     def name(self) -> str:
@@ -44,6 +59,7 @@ class Case:
         kinds = ", ".join(f"{self.columns.count(k)} {k}" for k in COLUMNS if k in self.columns)
         params = ", ".join(f"{name}={value}" for name, value in self.params.items())
         extra = " repeated" * self.repeated + " weighted" * self.weighted
+        extra += f" of up to {self.n_words:,} words in sets" * self.in_sets
         return (
             f"{self.seed}: {self.estimator}({params}) on {self.n_rows:,} rows{extra} ({kinds}), "
             f"up to {self.n_classes:,} classes of {self.label}"
@@ -56,7 +72,9 @@ class Case:
         if len(self.columns) > WIDE:
             drawn = list(rng.integers(0, 2, (len(self.columns), n_distinct), dtype=np.uint8))
         else:
-            drawn = [_column(kind, n_distinct, self.missing, rng) for kind in self.columns]
+            drawn = [
+                _column(kind, n_distinct, self.missing, rng, self.n_words) for kind in self.columns
+            ]
         rows = rng.integers(0, n_distinct, self.n_rows) if self.repeated else slice(None)
         if set(self.columns) <= {"bits", "numbers", "whole"}:
             X = np.column_stack(drawn)[rows]
@@ -71,6 +89,9 @@ class Case:
         # Something to find: a column that tells half of the classes from the others.
         first = np.array([v if isinstance(v, (int, float)) else 0 for v in X[:, 0]], dtype=float)
         high = first > np.nanmedian(first)
+        if self.in_sets:  # half of the words
+            words = X[:, self.columns.index("text")]
+            high = np.array([word is not None and int(word[5:]) % 2 == 1 for word in words])
         codes = np.where(rng.random(self.n_rows) < 0.5, codes, codes // 2 * 2 + high)
         codes[:2] = 0, 1
         weights = rng.integers(0, 5, self.n_rows) if self.weighted else None
@@ -91,6 +112,13 @@ def make(seed: int, most_cells: int = 1_000_000, most_seconds: float = 1.0) -> C
         n_columns = int(np.exp(rng.uniform(np.log(WIDE + 1), np.log(most))))
         n_rows = min(n_rows, most_cells // n_columns)
         columns = ("bits",) * n_columns
+    n_words = WORDS
+    if seed % 8 == 4:
+        columns = tuple(sorted([*columns[:3], "text"]))
+        most = min(100_000, most_cells // len(columns))
+        n_rows = int(np.exp(rng.uniform(np.log(2_000), np.log(max(2_001, most)))))
+        most = min(MANY_WORDS, n_rows // 10)
+        n_words = int(np.exp(rng.uniform(np.log(WORDS + 1), np.log(most))))
     n_classes = {
         "two": 2,
         "few": int(rng.integers(3, 30)),
@@ -99,6 +127,8 @@ def make(seed: int, most_cells: int = 1_000_000, most_seconds: float = 1.0) -> C
         "two rows each": n_rows // 2,
         "all differ": n_rows,
     }[str(rng.choice(CLASSES, p=[0.2, 0.15, 0.15, 0.25, 0.15, 0.1]))]
+    if n_words > WORDS:
+        n_classes = int(rng.integers(2, 5))
     estimator = str(rng.choice(ESTIMATORS, p=[0.6, 0.2, 0.2]))
     params: dict[str, Any] = {
         "time_limit": round(float(np.exp(rng.uniform(np.log(0.02), np.log(most_seconds)))), 3),
@@ -126,6 +156,7 @@ def make(seed: int, most_cells: int = 1_000_000, most_seconds: float = 1.0) -> C
         bool(rng.random() < 0.15),
         estimator,
         params,
+        n_words,
     )
 
 
@@ -136,7 +167,7 @@ def _shares(n_cells: int) -> Any:
     return shares / shares.sum()
 
 
-def _column(kind: str, n: int, missing: float, rng: Any) -> Any:
+def _column(kind: str, n: int, missing: float, rng: Any, n_words: int) -> Any:
     if kind == "bits":
         return rng.integers(0, 2, n)
     if kind == "numbers":
@@ -148,7 +179,8 @@ def _column(kind: str, n: int, missing: float, rng: Any) -> Any:
         return whole
     values = np.empty(n, dtype=object)
     if kind == "text":
-        values[:] = [f"word {i % 40}" for i in whole]
+        numbers = whole % n_words if n_words == WORDS else rng.integers(0, n_words, n)
+        values[:] = [f"word {i}" for i in numbers]
     elif kind == "decimals":
         values[:] = [Decimal(int(i)) / 7 for i in whole]
     elif kind == "huge":

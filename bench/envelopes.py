@@ -56,11 +56,9 @@ def go_by_processor_time() -> None:
 
 def run(case: Case, by_processor: bool, result: Connection) -> None:
     """Fit the case, and send what it took."""
-    import maptree
-
     warnings.simplefilter("ignore")
     X, y, weights = case.table()
-    model = getattr(maptree, case.estimator)(**case.params)
+    model = case.model()
     limit = case.params["time_limit"]
     at_limit: list[float] = []
 

@@ -192,17 +192,19 @@ def test_category_sets(here, capsys):
     rows = pd.DataFrame({"town": towns, "buys": buys})
     rows.loc[::10, "buys"] = "no"
     rows.to_csv("towns.csv", index=False)
-    told = call(capsys, "fit", "towns.csv", "-t", "buys", *QUICK)
+    told = call(capsys, "fit", "towns.csv", "-t", "buys", *QUICK, "--category-sets")
     assert "town in a set of 16 (town " in told.out
-    assert "town: 40 categories, tested in sets" in told.out
+    assert "town: 40 categories, tested in sets of 2 groups learnt from the labels" in " ".join(
+        told.out.split()
+    )
     model = load_model("towns.model.json")
-    assert (model.encoder, model.encoder_.schema_[0].kind) == ("auto", "sets")
+    assert (model.encoder.category_sets, model.encoder_.schema_[0].kind) == (True, "sets")
     rows.assign(town="Nowhere").drop(columns="buys").to_csv("new.csv", index=False)
     assert call(capsys, "predict", "towns.model.json", "new.csv").code == 0
-    told = call(capsys, "fit", "towns.csv", "-t", "buys", *QUICK, "--no-category-sets")
+    told = call(capsys, "fit", "towns.csv", "-t", "buys", *QUICK)
     assert "a set of" not in told.out
     model = load_model("towns.model.json")
-    assert model.encoder.category_sets is False
+    assert model.encoder == "auto"
     assert model.encoder_.schema_[0].kind == "category"
 
 

@@ -18,14 +18,16 @@ from maptree import (
     load_model,
 )
 from maptree.encoding import category_sets
-from maptree.encoding.category_sets import Order, _gain_of_sets, explains, in_sets
+from maptree.encoding.category_sets import Order, in_sets
 from maptree.schema.columns import Column, Schema
 from maptree.tables.deadline import OutOfTimeError, until
 from maptree.tables.values import Categories, Values
 from maptree.words.certificate import certificate_sentences
 from maptree.words.tests import TestWords
 
-# The gate and the order, against plain computations
+SETS = BinaryEncoder(category_sets=True)
+
+# The order and its groups, against plain computations
 
 
 def evidence(counts):
@@ -57,32 +59,33 @@ def places(counts):
     return rates @ np.linalg.svd(scaled)[2][0]
 
 
-def plain_gain(counts, half):
-    gain = 0.0
-    for learnt, other in ((half, counts - half), (counts - half, half)):
-        rows = [i for i in range(len(counts)) if learnt[i].sum() > 0]
-        order = sorted(range(len(rows)), key=places(learnt[rows]).__getitem__)
-        of_learnt, of_other = ([part[rows[i]].tolist() for i in order] for part in (learnt, other))
-        divisions = {
-            "sets": [list(range(end)) for end in range(1, len(rows))],
-            "single": [[i] for i in range(len(rows))],
-        }
-        for what, sign in (("sets", 1), ("single", -1)):
-            best = max(
-                divisions[what],
-                key=lambda d: rise(total([of_learnt[i] for i in d]), total(of_learnt)),
-            )
-            gain += sign * rise(total([of_other[i] for i in best]), total(of_other))
-    return gain
+def plain_groups(rows, at):
+    """Divide rows of counts that are in order of their places; the groups, and what they gain."""
+    gain, end = 0.0, None
+    for i in range(1, len(rows)):
+        net = rise(total(rows[:i]), total(rows)) - len(rows) * math.log(2)
+        if at[i] - at[i - 1] > 1e-9 and net > gain:
+            gain, end = net, i
+    if end is None:
+        return [len(rows)], 0.0
+    first, second = plain_groups(rows[:end], at[:end]), plain_groups(rows[end:], at[end:])
+    return first[0] + second[0], gain + first[1] + second[1]
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("seed", range(10))
-def test_the_gain_of_sets_is_that_of_a_plain_computation(seed, n_classes):
+def test_groups_are_those_of_a_plain_computation(seed, n_classes):
     rng = np.random.default_rng(seed)
-    counts = rng.integers(0, 30, (rng.integers(3, 9), n_classes))
-    half = rng.binomial(counts, 0.5)
-    assert _gain_of_sets(counts, half) == pytest.approx(plain_gain(counts, half), abs=1e-6)
+    shares = rng.dirichlet(np.full(n_classes, 0.3), 4)[rng.integers(0, 4, 12)]
+    counts = np.array([rng.multinomial(rng.integers(1, 60), share) for share in shares])
+    found = Order.of(counts.astype(float))
+    at = places(counts)[found.order]
+    at = at if at[0] < at[-1] else -at
+    sizes, gain = plain_groups(counts[found.order].tolist(), at)
+    ends = np.cumsum(sizes) - 1
+    assert found.gain == pytest.approx(gain, abs=1e-6)
+    assert found.position[found.order].tolist() == np.repeat(ends, sizes).tolist()
+    assert found.unknown == found.position[found.order[np.argmin(np.abs(at))]]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -100,29 +103,48 @@ def test_the_best_division_of_two_classes_is_a_set_in_order(seed):
     in_order = [list(found.order[:end]) for end in range(1, n)]
     divisions = [c for k in range(1, n) for c in itertools.combinations(range(n), k)]
     assert max(map(of, in_order)) == pytest.approx(max(map(of, divisions)), abs=1e-9)
-    # Ties have the position of their last, and unknown categories that of the likest to all.
     rates = yes[found.order]
     assert (np.diff(rates) >= 0).all()
+    # Those of equal rates are in one group, whose position is that of its last.
     for i in range(n):
-        assert found.position[i] == np.flatnonzero(rates == yes[i])[-1]
-    away = np.abs(yes[found.order] - yes.mean())
-    assert away[found.unknown] == away.min()
+        assert found.position[i] >= np.flatnonzero(rates == yes[i])[-1]
 
 
-def test_labels_at_random_are_not_worth_a_set():
-    rng = np.random.default_rng(0)
-    worth = [explains(rng.multinomial(30, [0.5, 0.5], 60).astype(float)) for _ in range(50)]
-    assert sum(worth) == 0
-    rates = rng.random(60)
-    assert explains(
-        np.column_stack([rng.binomial(30, p) for p in (1 - rates, rates)]).astype(float)
-    )
+@pytest.mark.parametrize("n_categories", [2, 40, 500, 3000])
+@pytest.mark.parametrize("n_rows", [1, 3, 30, 1000])
+@pytest.mark.parametrize("shares", [(0.5, 0.5), (0.95, 0.05), (0.6, 0.3, 0.1)])
+def test_noise_makes_no_groups(n_categories, n_rows, shares):
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        rows = n_rows if seed % 2 else rng.geometric(1 / n_rows, n_categories)
+        counts = rng.multinomial(rows, shares, n_categories).astype(float)
+        assert Order.of(counts).gain == 0
+
+
+def test_a_column_that_labels_hardly_follow_has_no_sets():
+    """The groups must pay twice, and more than a single category does."""
+    names = Categories.of([f"town {i}" for i in range(40)])
+
+    def kind(n_yes):
+        towns, labels = [], []
+        for i, yes in enumerate(n_yes):
+            towns += [i] * 30
+            labels += [1] * yes + [0] * (30 - yes)
+        values = Values("category", "str", np.array(towns), categories=names)
+        return in_sets(values, np.array(labels, dtype=np.uint8), None)
+
+    slightly, clearly = [13, 17] * 20, [8, 22] * 20
+    single = [0] * 39 + [30]
+    assert kind(slightly) is None
+    assert kind(single) is None
+    assert Order.of(np.array([[30 - yes, yes] for yes in single], float)).gain > 0
+    assert kind(clearly).n_groups == 2
 
 
 @pytest.mark.parametrize(("n_classes", "looked_at"), [(28, 1), (29, 0)])
 def test_too_many_cells_are_not_looked_at(n_classes, looked_at, monkeypatch):
     seen = []
-    monkeypatch.setattr(category_sets, "explains", lambda counts: seen.append(counts))
+    monkeypatch.setattr(category_sets, "_divide", lambda *given: seen.append(given) or (ONE, 0.0))
     rows = np.arange(4000)
     names = Categories.of([f"town {i}" for i in range(40)])
     values = Values("category", "str", rows % 40, categories=names)
@@ -130,9 +152,28 @@ def test_too_many_cells_are_not_looked_at(n_classes, looked_at, monkeypatch):
     assert len(seen) == looked_at
 
 
+ONE = np.array([39])  # the last of 40 categories in one group
+
+
+def test_work_is_linear_in_the_categories(monkeypatch):
+    looked_at, gains = [], category_sets._gains
+    monkeypatch.setattr(
+        category_sets, "_gains", lambda *given: looked_at.append(len(given[0])) or gains(*given)
+    )
+    n = 200
+    yes = np.arange(n) * 500.0
+    counts = np.column_stack([yes[::-1], yes])
+    assert len(np.unique(Order.of(counts).position)) > 50
+    assert sum(looked_at) < 16 * n
+    looked_at.clear()
+    monkeypatch.setattr(category_sets, "_MOST_LEVELS", 3)
+    assert len(np.unique(Order.of(counts).position)) == 8
+    assert sum(looked_at) < 3 * n
+
+
 def test_looking_at_sets_ends_at_the_deadline():
     with until(0.0), pytest.raises(OutOfTimeError):
-        explains(np.ones((40, 2)))
+        Order.of(np.ones((40, 2)))
 
 
 # Tables
@@ -160,11 +201,13 @@ def table():
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_tests_are_about_sets(n_classes, max_thresholds):
     X, y = towns(n_classes=n_classes)
-    encoder = BinaryEncoder(max_thresholds).fit(X, y)
+    encoder = BinaryEncoder(max_thresholds, category_sets=True).fit(X, y)
     town, street, _ = encoder.schema_
     assert (town.kind, street.kind) == ("sets", "category")
+    n_groups = len(BinaryEncoder(category_sets=True).fit(X, y).schema_[0].thresholds) + 1
+    assert 2 < n_groups < 17
     assert town.note.startswith(
-        "40 categories, tested in sets in the order of the rates of the classes"
+        f"40 categories, tested in sets of {n_groups} groups learnt from the labels"
     )
     assert sorted(town.categories) == [f"town {i:02d}" for i in range(40)]
     if n_classes == 2:
@@ -195,11 +238,11 @@ def test_tests_are_about_sets(n_classes, max_thresholds):
 def test_when_there_are_sets(table):
     X, y = table
     kinds = {
-        "labels": BinaryEncoder().fit(X, y),
-        "none": BinaryEncoder().fit(X),
-        "off": BinaryEncoder(category_sets=False).fit(X, y),
-        "few": BinaryEncoder(max_categories=40).fit(X, y),
-        "numbers": BinaryEncoder().fit(
+        "labels": BinaryEncoder(category_sets=True).fit(X, y),
+        "none": BinaryEncoder(category_sets=True).fit(X),
+        "off": BinaryEncoder().fit(X, y),
+        "few": BinaryEncoder(max_categories=40, category_sets=True).fit(X, y),
+        "numbers": BinaryEncoder(category_sets=True).fit(
             X.assign(town=pd.Categorical(X["town"].str[5:].astype(float))), y
         ),
     }
@@ -212,12 +255,12 @@ def test_when_there_are_sets(table):
 def test_neither_the_order_of_rows_nor_their_repetition_matters(table):
     X, y = table
     weights = np.random.default_rng(1).integers(0, 3, len(X))
-    given = BinaryEncoder(None).fit(X, y, weights).schema_[0]
+    given = BinaryEncoder(None, category_sets=True).fit(X, y, weights).schema_[0]
     repeated = np.random.default_rng(2).permutation(np.repeat(np.arange(len(X)), weights))
     X = X.iloc[repeated].assign(
         town=lambda f: pd.Categorical(f["town"], f["town"].dropna().unique())
     )
-    again = BinaryEncoder(None).fit(X, y[repeated]).schema_[0]
+    again = BinaryEncoder(None, category_sets=True).fit(X, y[repeated]).schema_[0]
     assert given.kind == "sets"
     assert replace(again, dtype=given.dtype) == given
 
@@ -256,9 +299,30 @@ def test_words():
 # Models
 
 
+@pytest.mark.parametrize("rates", [(0.1, 0.9), (0.3, 0.7)])
+def test_intervals_cover_the_rates_of_towns_of_two_kinds(rates):
+    """Divisions of noise would give leaves whose intervals are too narrow and off the rates."""
+    of_row = np.repeat(np.arange(60), 100)
+    X = pd.DataFrame({"town": [f"town {i:02d}" for i in of_row]})
+    true = np.repeat(rates, 3000)
+    covered = []
+    for seed in range(50):
+        y = np.random.default_rng(seed).random(6000) < true
+        model = MAPTreeClassifier(time_limit=None, encoder=SETS).fit(X, y)
+        town = model.encoder_.schema_[0]
+        assert model.certificate_.optimal
+        assert (model.tree_.n_leaves, len(town.thresholds)) == (2, 1)
+        low, high = model.predict_interval(X[::3000])[:, 1].T
+        covered += ((low <= rates) & (rates <= high)).tolist()
+    assert 0.9 <= np.mean(covered) <= 0.99
+
+
 @pytest.mark.parametrize(
     "options",
-    [{"encoder": BinaryEncoder(None), "split_prior": "columns"}, {"column_weights": {"town": 3}}],
+    [
+        {"encoder": BinaryEncoder(None, category_sets=True), "split_prior": "columns"},
+        {"encoder": SETS, "column_weights": {"town": 3}},
+    ],
 )
 def test_a_model_and_its_file(table, tmp_path, options):
     X, y = table
@@ -287,15 +351,20 @@ def test_a_model_and_its_file(table, tmp_path, options):
 
 def test_an_initial_tree_with_other_sets_is_refused(table):
     X, y = table
-    model = MAPTreeClassifier(time_limit=None, max_expansions=20, max_depth=3).fit(X, y)
-    other = MCMCTreeClassifier(initial_tree=model, n_samples=1, n_chains=1)
+    model = MAPTreeClassifier(time_limit=None, max_expansions=20, max_depth=3, encoder=SETS)
+    model.fit(X, y)
+    other = MCMCTreeClassifier(initial_tree=model, n_samples=1, n_chains=1, encoder=SETS)
     with pytest.raises(ValueError, match=r"initial_tree tests .* not among the tests"):
         other.fit(*towns(seed=5))
 
 
 def test_the_certificate_is_about_these_sets(table):
     X, y = table
-    options = {"encoder": BinaryEncoder(None), "max_depth": 1, "time_limit": None}
+    options = {
+        "encoder": BinaryEncoder(None, category_sets=True),
+        "max_depth": 1,
+        "time_limit": None,
+    }
     model = MAPTreeClassifier(**options).fit(X, y)
     town, street, age = model.encoder_.schema_
     n_sets, n_others = len(town.thresholds), 1 + len(street.tests)
@@ -307,7 +376,7 @@ def test_the_certificate_is_about_these_sets(table):
 
 def test_a_sampler(table):
     X, y = table
-    model = SMCTreeClassifier(n_particles=20, random_state=0).fit(X, y)
+    model = SMCTreeClassifier(n_particles=20, random_state=0, encoder=SETS).fit(X, y)
     assert model.encoder_.schema_[0].kind == "sets"
     assert model.predict_proba(X.assign(town="Nowhere")).shape == (len(X), 2)
 
@@ -333,7 +402,7 @@ def test_an_encoder_of_an_earlier_version_makes_no_sets(table):
     ],
 )
 def test_json_is_checked(table, changes, message):
-    encoder = BinaryEncoder().fit(*table)
+    encoder = BinaryEncoder(category_sets=True).fit(*table)
     values = encoder.to_dict()
     assert BinaryEncoder.from_dict(values).schema_ == encoder.schema_
     values["columns"][0] |= changes

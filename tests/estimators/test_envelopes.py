@@ -70,7 +70,7 @@ def fit(case: Case) -> tuple[Any, int]:
     """Fit a case; return the model, or None if memory was too small, and the bytes of Python."""
     X, y, weights = case.table()
     # The clock stands still or is late, whatever the limit.
-    model = getattr(maptree, case.estimator)(**case.params)
+    model = case.model()
     tracemalloc.start()
     try:
         with warnings.catch_warnings():
@@ -156,5 +156,6 @@ def test_the_cases_are_of_all_kinds():
     assert {kind for case in cases for kind in case.columns} == set(COLUMNS)
     assert sum(case.n_classes >= case.n_rows // 2 and case.n_rows > 100 for case in cases) > 30
     assert max(len(case.columns) for case in cases) > 50_000
+    assert sum(case.in_sets for case in cases) > 30
     assert len(CLASSES) == 6
     assert make(7) == make(7)

@@ -88,7 +88,7 @@ def mixed_case(
     labels = np.array(LABELS)[(np.array(of_town) + (rng.random(700) < 0.1)) % 3]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the identifier
-        encoder = BinaryEncoder(max_thresholds=max_thresholds)
+        encoder = BinaryEncoder(max_thresholds=max_thresholds, category_sets=True)
         model = MAPTreeClassifier(max_expansions=1, max_depth=1, encoder=encoder)
         model.fit(train, labels)
     used = rng.random(len(model.encoder_.test_columns_))

@@ -232,9 +232,9 @@ def test_the_schema_and_the_model_keep_how_text_is_read(tmp_path):
         {"form": "12:30"},
         None,
     ]
-    assert values["parameters"].pop("category_sets") is True
+    assert values["parameters"].pop("category_sets") is False
     assert values["parameters"] == {"dates": "dmy", "max_categories": 32, "max_thresholds": 32}
-    values["parameters"]["category_sets"] = True
+    values["parameters"]["category_sets"] = False
     assert BinaryEncoder.from_dict(values).schema_ == model.encoder_.schema_
     model.save(tmp_path / "model.json")
     again = load_model(tmp_path / "model.json")
@@ -248,7 +248,7 @@ def test_models_without_such_text_are_written_as_before():
         pd.DataFrame({"age": [1, 2, 3], "colour": ["red", "blue", "red"]})
     )
     values = encoder.to_dict()
-    assert values["parameters"].pop("category_sets") is True
+    assert values["parameters"].pop("category_sets") is False
     assert values["parameters"] == {"max_categories": 32, "max_thresholds": 32}
     fields = ["name", "kind", "dtype", "thresholds", "categories", "missing", "zone", "note"]
     first, second = values["columns"]

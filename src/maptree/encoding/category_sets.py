@@ -1,9 +1,13 @@
-"""Sets of categories: their order, learnt from the labels, and whether they are worth it.
+"""Sets of categories: their order and groups, learnt from the labels, and what that must pay for.
 
 A set is made of the first or the last categories in the order of the rates of their classes. With
 two classes the best division of a node's rows into two sets of categories is one of these (Breiman
 et al. 1984); with more, the first principal component of the rates gives an order that is near it
-(Coppersmith, Hong and Hosking 1999). docs/design/encoding.md has the measurements.
+(Coppersmith, Hong and Hosking 1999).
+
+The order follows the labels, noise and all, and a tree that could divide it anywhere would take the
+noise for knowledge. So it is first divided into groups, and only where the labels pay for it; sets
+divide none. docs/design/encoding.md has the reasons and the measurements.
 """
 
 from __future__ import annotations
@@ -22,10 +26,12 @@ from maptree.tables.values import Categories, Values
 # Every category gets so many rows more, of the classes of the whole table: few rows say little.
 _SMOOTHING = 20
 _LEAF = 2.5  # rows of each class, which the prior adds to a leaf with two classes
+# What a division must raise the log evidence by, for each category: to say on which side it is.
+_PRICE = math.log(2)
 # Categories, times classes, times classes: a tenth of a second of work. Beyond, there are no sets.
 _MOST_WORK = 1 << 15
-# Random divisions of the rows into halves, to see whether sets are worth it.
-_DIVISIONS, _SEED = 8, 0
+# Divisions within divisions: each level looks once at every category.
+_MOST_LEVELS = 16
 _DIGITS = 12  # of a place in the order: rates that differ by a rounding error are equal
 
 Counts = NDArray[np.float64]
@@ -37,6 +43,7 @@ class InSets:
 
     values: Values
     unknown: int  # the position that unknown categories are given
+    n_groups: int
 
 
 def in_sets(values: Values, codes: Codes, weights: NDArray[np.int64] | None) -> InSets | None:
@@ -57,47 +64,78 @@ def in_sets(values: Values, codes: Codes, weights: NDArray[np.int64] | None) -> 
     number[by_name] = np.arange(len(names))
     data = number[np.searchsorted(seen, values.data)]
     counts = class_counts(data, len(names), codes, weights)
-    if not explains(counts):
-        return None
     order = Order.of(counts)
-    if order.position.min() == order.position.max():
+    # The price a second time, and what the best test of a single category gains.
+    if order.gain <= best_single(counts) + _PRICE * len(counts):
         return None
     listed = Categories.of([names[by_name[i]] for i in order.order])
     made = Values("sets", values.dtype, order.position[data], categories=listed)
-    return InSets(made, order.unknown)
+    return InSets(made, order.unknown, len(np.unique(order.position)))
 
 
 @dataclass(frozen=True)
 class Order:
-    """Categories in the order of the rates of their classes.
+    """Categories in the order of the rates of their classes, in groups.
 
     Attributes
     ----------
     order : int array (categories,)
         The categories, by number, from the first to the last.
     position : int array (categories,)
-        The position of each category; those of equal rates have that of their last.
+        The position of each category, which is that of the last of its group.
     unknown : int
         The position of the category whose rates are nearest to those of all rows.
+    gain : float
+        By how much the groups raise the log evidence, less what they cost; 0: there is one group.
     """
 
     order: NDArray[np.intp]
     position: NDArray[np.intp]
     unknown: int
+    gain: float
 
     @classmethod
     def of(cls, counts: Counts) -> Order:
-        """Order categories by how many rows of each class they have.
+        """Order categories by how many rows of each class they have, and divide the order.
 
-        >>> found = Order.of(np.array([[5, 5], [0, 9], [9, 0], [0, 9]]))
+        >>> found = Order.of(np.array([[9, 1], [0, 9], [9, 0], [1, 9]]))
         >>> found.order, found.position, found.unknown
-        (array([2, 0, 1, 3]), array([1, 3, 0, 3]), 1)
+        (array([2, 0, 3, 1]), array([1, 3, 1, 3]), 1)
         """
         place = _places(counts)
         order = np.argsort(place, kind="stable")
         in_order = place[order]
-        position = np.searchsorted(in_order, place, side="right") - 1
-        return cls(order, position, int(np.argmin(np.abs(in_order))))
+        ends, gain = _divide(counts[order], in_order[1:] > in_order[:-1])
+        position = np.empty(len(order), dtype=np.intp)
+        position[order] = ends[np.searchsorted(ends, np.arange(len(order)))]
+        unknown = int(np.argmin(np.abs(in_order)))
+        return cls(order, position, int(position[order[unknown]]), gain)
+
+
+def _divide(counts: Counts, differ: NDArray[np.bool_]) -> tuple[NDArray[np.intp], float]:
+    """Return the last category of each group of an order, and what all divisions gain.
+
+    A part of the order is divided where that raises the log evidence most, if that is more than
+    ``_PRICE`` for each of its categories; neighbours of equal rates are not divided.
+    """
+    below = np.vstack([np.zeros(counts.shape[1]), counts.cumsum(axis=0)])
+    ends, gain = [], 0.0
+    parts = [(0, len(counts), 0)]
+    while parts:
+        start, end, level = parts.pop()
+        check_deadline()
+        if end - start > 1 and level < _MOST_LEVELS:
+            gains = _gains(below[start + 1 : end] - below[start], below[end] - below[start])
+            gains[~differ[start : end - 1]] = -math.inf
+            best = int(np.argmax(gains))
+            net = float(gains[best]) - _PRICE * (end - start)
+            if net > 0:
+                gain += net
+                middle = start + best + 1
+                parts += [(start, middle, level + 1), (middle, end, level + 1)]
+                continue
+        ends.append(end - 1)
+    return np.sort(np.array(ends, dtype=np.intp)), gain
 
 
 def _work(n: int, codes: Codes) -> int:
@@ -118,38 +156,13 @@ def class_counts(
     return np.bincount(cells, weights, n * n_classes).astype(float).reshape(n, n_classes)
 
 
-def explains(counts: Counts) -> bool:
-    """Return whether the best set explains the classes so well that it is worth its name.
+def best_single(counts: Counts) -> float:
+    """Return by how much the best test of a single category raises the log evidence.
 
-    The rows are divided into halves. The best set by one half must raise the log likelihood of the
-    other half by log 2 for each category but one more than the best single category does, added up
-    over both halves: about what it takes to say which categories are in it. That is the mean of
-    several divisions, so that it does not depend on one.
-
-    Divisions are random, but depend on the counts alone: neither on the order of the rows nor on
-    whether a row is given twice or has a weight of 2. Categories must be in an order that tells
-    nothing about their classes.
+    >>> best_single(np.array([[9.0, 1], [1, 9], [9, 1]])) > 0
+    True
     """
-    draw, whole = np.random.default_rng(_SEED), counts.astype(np.int64)
-    gain = 0.0
-    for _ in range(_DIVISIONS):
-        check_deadline()
-        gain += _gain_of_sets(counts, draw.binomial(whole, 0.5))
-    return gain / _DIVISIONS > math.log(2) * (len(counts) - 1)
-
-
-def _gain_of_sets(counts: Counts, half: NDArray[np.int64]) -> float:
-    """Return by how much more sets raise the log likelihood than single categories do."""
-    gain = 0.0
-    for learnt, other in ((half, counts - half), (counts - half, half)):
-        seen = learnt.sum(axis=1) > 0
-        if np.count_nonzero(seen) < 2:
-            return 0.0
-        order = np.argsort(_places(learnt[seen]), kind="stable")
-        sides = [rows[seen][order].cumsum(axis=0) for rows in (learnt, other)]
-        gain += _gain(sides[0][:-1], sides[1][:-1], sides[0][-1], sides[1][-1])
-        gain -= _gain(learnt[seen], other[seen], sides[0][-1], sides[1][-1])
-    return gain
+    return float(_gains(counts, counts.sum(axis=0)).max())
 
 
 def _places(counts: Counts) -> NDArray[np.float64]:
@@ -166,15 +179,6 @@ def _places(counts: Counts) -> NDArray[np.float64]:
         axis = axis if axis[np.argmax(np.abs(axis))] > 0 else -axis
     places: NDArray[np.float64] = (rates @ axis).round(_DIGITS)
     return places
-
-
-def _gain(learnt: Counts, other: Counts, all_learnt: Counts, all_other: Counts) -> float:
-    """Choose the best division by some rows, and return what it adds to the evidence of others.
-
-    Divisions are given by the counts of one side of each, and by those of both sides.
-    """
-    best = int(np.argmax(_gains(learnt, all_learnt)))
-    return float(_gains(other[best : best + 1], all_other)[0])
 
 
 def _gains(inside: Counts, every: Counts) -> Counts:

@@ -275,6 +275,8 @@ def choose_with_ranks(
             return _with_categories(column, chosen), None
         kept = found.values
         column = replace(column, kind="sets", unknown=found.unknown)
+        what = f"{chosen.n_seen:,} categories, tested in sets"
+        in_groups = f"{what} of {found.n_groups:,} groups learnt from the labels"
     if values.kind == "boolean":
         if kept.data.all() or not kept.data.any():
             return _constant(column, str(bool(kept.data[0]))), None
@@ -282,9 +284,7 @@ def choose_with_ranks(
     thresholds = choose_thresholds(kept, rows.codes, rows.weights, parameters.max_thresholds)
     column = _with_thresholds(column, thresholds)
     if column.kind == "sets":
-        what = f"{len(column.categories):,} categories, tested in sets"
-        note = f"{what} in the order of the rates of the classes"
-        column = replace(column, note="; ".join(filter(None, (note, column.note))))
+        column = replace(column, note="; ".join(filter(None, (in_groups, column.note))))
     if thresholds.ranks is None or present is None:
         return column, thresholds.ranks
     # The highest rank, which is that of missing values; rows that do not count may have any.

@@ -218,7 +218,7 @@ class EncoderParameters:
     max_categories: int = 32
     dates: str | None = None
     decimal: str | None = None
-    category_sets: bool = True
+    category_sets: bool = False
 
     @property
     def text(self) -> TextOptions:

@@ -159,13 +159,13 @@ def fit(
             rich_help_panel=_SEARCH,
         ),
     ] = "32",
-    no_category_sets: Annotated[
+    category_sets: Annotated[
         bool,
         typer.Option(
-            "--no-category-sets",
+            "--category-sets",
             metavar="",
-            help="Do not test columns of more than 32 categories in sets, but the 32 most frequent "
-            "categories.",
+            help="Test columns of more than 32 categories in sets, learnt from the labels, in "
+            "place of the 32 most frequent categories, where that explains more.",
             rich_help_panel=_SEARCH,
         ),
     ] = False,
@@ -219,7 +219,7 @@ def fit(
         parameters=settings.parameters(),
         reading=TextReading(dates, decimal),
         max_thresholds=read_max_thresholds(max_thresholds),
-        category_sets=not no_category_sets,
+        category_sets=category_sets,
         as_json=json,
     )
     # Report mistakes at once, before the slow imports.
