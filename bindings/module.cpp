@@ -280,6 +280,7 @@ NB_MODULE(_core, m) {
   def_init(&make_dataset<ByteLabels>);
   def_init(&make_dataset<Int32Labels>);
   dataset.def("use_keys", &use_keys, "multipliers"_a);
+  dataset.def("rows_beside", &Dataset::rows_beside, "test"_a);
   dataset.def_prop_ro("n_rows", &Dataset::n_rows)
       .def_prop_ro("n_features", &Dataset::n_features)
       .def_prop_ro("n_classes", &Dataset::n_classes)

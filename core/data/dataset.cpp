@@ -110,6 +110,7 @@ Dataset::Dataset(PackedTable table, std::span<const OrderedColumn> ordered, cons
   give_back(by_row_);
   give_back(by_column_);
   give_back(segments_);
+  give_back(row_of_);
   pattern_bytes_ = 0;
   n_words_ = n_distinct_rows_ = 0;
 }
@@ -208,7 +209,7 @@ bool Dataset::build(PackedTable& table, std::span<const OrderedColumn> ordered,
   require(columns_bytes + pattern_bytes_ + slots * row_bytes_ +
               std::max((in_place ? 0 : rows_bytes) + 4 * std::max(n_rows, slots),
                        n_columns() * n_words_ * sizeof(Word) + keys) +
-              ordered.size() * slots * sizeof(std::uint32_t),
+              (ordered.empty() ? 0 : ordered.size() + 1) * slots * sizeof(std::uint32_t),
           memory_limit);
   if (!place_ranks(ordered, classes, placed.slot, watch)) return false;
   if (!move_rows(placed.slot, watch)) return false;
@@ -221,12 +222,16 @@ bool Dataset::place_ranks(std::span<const OrderedColumn> ordered, const RowClass
                           std::span<const std::uint32_t> slot, Watch& watch) {
   if (ordered.empty()) return true;
   ordered_.place(n_words_ * word_bits);
+  row_of_.resize(n_words_ * word_bits);
   for (std::size_t c = 0; c < ordered.size(); ++c) {
     std::size_t i = 0;
     for (std::size_t r = 0; r < n_rows_; ++r) {
       if (watch.poll(4)) return false;
       for (std::size_t copy = classes.copies(r); copy > 0; --copy, ++i)
-        if (slot[i] != no_slot) ordered_.set(c, slot[i], ordered[c].ranks[r]);
+        if (slot[i] != no_slot) {
+          ordered_.set(c, slot[i], ordered[c].ranks[r]);
+          row_of_[slot[i]] = static_cast<std::uint32_t>(r);
+        }
     }
   }
   return true;
@@ -431,6 +436,27 @@ std::size_t Dataset::test_of(std::uint32_t caller) const {
   return at == original_.end() ? n_tests() : static_cast<std::size_t>(at - original_.begin());
 }
 
+std::pair<std::uint32_t, std::uint32_t> Dataset::rows_beside(std::uint32_t caller) const {
+  std::uint32_t slots[2] = {no_slot, no_slot};
+  if (caller >= n_binary_ && caller < n_features_) {
+    const auto threshold = static_cast<std::uint32_t>(caller - n_binary_);
+    const std::size_t column = ordered_.column_of(threshold);
+    const std::uint32_t last = threshold - ordered_.first(column);
+    const std::uint32_t* const ranks = ordered_.ranks(column);
+    for (const Segment& segment : segments_)
+      for (std::size_t m = 0; m < segment.n_rows; ++m) {
+        const auto slot = static_cast<std::uint32_t>(segment.first_word * word_bits + m);
+        std::uint32_t& nearest = slots[ranks[slot] <= last ? 0 : 1];
+        if (nearest == no_slot || (ranks[slot] <= last) == (ranks[slot] > ranks[nearest]))
+          nearest = slot;
+      }
+  }
+  if (slots[0] == no_slot || slots[1] == no_slot)
+    throw std::invalid_argument("test " + std::to_string(caller) +
+                                " is not a threshold with rows on both sides");
+  return {row_of_[slots[0]], row_of_[slots[1]]};
+}
+
 RowSet Dataset::all_rows() const {
   RowSet rows(n_words_);
   for (const Segment& segment : segments_)
@@ -482,7 +508,7 @@ std::int64_t Dataset::varying_weight(const RowSet& rows) const {
 std::size_t Dataset::bytes() const {
   return pattern_bytes_ + keys_.bytes() + ordered_.bytes() +
          class_totals_.capacity() * sizeof(std::int64_t) + by_column_.capacity() * sizeof(Word) +
-         by_row_.capacity() + least_varying_.capacity() * sizeof(std::int64_t) +
+         by_row_.capacity() + row_of_.capacity() * sizeof(std::uint32_t) + least_varying_.capacity() * sizeof(std::int64_t) +
          multiplicity_.capacity() * sizeof(int) + original_.capacity() * sizeof(std::uint32_t) +
          test_weights_.capacity() * sizeof(test_weights_[0]);
 }

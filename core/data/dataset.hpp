@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "control/control.hpp"
@@ -105,6 +106,9 @@ class Dataset {
       ordered_.part(from, static_cast<std::uint32_t>(test - n_columns()), side, out);
   }
 
+  // Rows of the caller's with the nearest ranks on either side of a threshold, that has this number
+  // of the caller's. Throws std::invalid_argument where there is none.
+  [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> rows_beside(std::uint32_t caller) const;
   [[nodiscard]] RowSet all_rows() const;
   [[nodiscard]] RowKey key(const RowSet& rows) const { return keys_(rows); }
   // For tests, of collisions.
@@ -167,6 +171,7 @@ class Dataset {
   PageVector<std::uint8_t> by_row_;  // and a few bytes, so that halves may be read to the end
   RowKeys keys_;
   OrderedColumns ordered_;
+  PageVector<std::uint32_t> row_of_;         // by slot, a row of the caller's, beside ordered columns
   std::vector<std::int64_t> least_varying_;  // by rows; empty where no column is ordered
   std::vector<int> multiplicity_;
   std::vector<std::uint32_t> original_;

@@ -19,6 +19,7 @@ from maptree.engine.search import Outcome, find_tree
 from maptree.estimators.base import InterruptedWarning, Reading, TreeClassifier, importances
 from maptree.estimators.presentation import Presentation
 from maptree.parameters.budget import Budget
+from maptree.schema.kept_thresholds import FEW_THRESHOLDS, keep_thresholds
 from maptree.trees.certificate import Certificate
 from maptree.trees.fitted import FittedTree
 from maptree.trees.leaf_probabilities import credible_interval
@@ -212,7 +213,10 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
                 started,
                 interrupt,
             )
-            self._keep(_fitted(reading, outcome, budget, y), reading.encoder)
+            fitted = _fitted(reading, outcome, budget, y)
+            if reading.encoder is not None:
+                reading.encoder.keep_columns(fitted.schema.columns)
+            self._keep(fitted, reading.encoder)
             interrupted = interrupt.arrived()  # perhaps only after the search
         self._warn_of_columns(reading.schema)
         certificate = self.certificate_
@@ -301,6 +305,8 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
 def _fitted(reading: Reading, outcome: Outcome, budget: Budget, y: Any) -> FittedTree:
     """Combine what was read with what the search found."""
     tree, certificate = outcome.tree, outcome.certificate
+    used = tree.feature[tree.feature >= 0].tolist()
+    schema = keep_thresholds(reading.schema, used, FEW_THRESHOLDS, outcome.beside)
     if reading.schema.n_unread > 0:
         # The search did not cover all columns, so nothing is proved about the whole table.
         certificate = replace(
@@ -316,7 +322,7 @@ def _fitted(reading: Reading, outcome: Outcome, budget: Budget, y: Any) -> Fitte
     gains = outcome.gain[inner].clip(min=0)
     return FittedTree(
         tree=tree,
-        schema=reading.schema,
+        schema=schema,
         classes=reading.classes,
         prior=reading.problem.prior,
         training=TrainingSummary.of(tree, y, reading.seen),
