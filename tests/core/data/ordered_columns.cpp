@@ -9,6 +9,7 @@
 #include <string>
 
 #include "check.hpp"
+#include "data/dataset.hpp"
 #include "problem.hpp"
 #include "turned_clock.hpp"
 
@@ -290,11 +291,14 @@ TEST(a_threshold_parts_rows_by_their_ranks) {
 TEST(the_least_that_varies_is_that_of_the_closest_rows) {
   Random random(153);
   for (int round = 0; round < 120; ++round) {
-    const Filled filled = random_rows(random, random.between<std::size_t>(1, 150), round % 2 == 0);
+    Filled filled = random_rows(random, random.between<std::size_t>(1, 150), round % 2 == 0);
     std::vector<std::size_t> rows(filled.ranks[0].size());
     std::iota(rows.begin(), rows.end(), std::size_t{0});
     std::vector<std::int64_t> least;
     CHECK(filled.columns.least_varying(filled.set_of(rows), least, maptree::no_watch()));
+    for (std::size_t c = 0; c < filled.ranks.size(); ++c)
+      CHECK_EQUAL(filled.columns.n_used(c),
+                  std::set<std::uint32_t>(filled.ranks[c].begin(), filled.ranks[c].end()).size());
     CHECK_EQUAL(least.size(), rows.size() + 1);
     CHECK_EQUAL(least[0], 0);
     CHECK_EQUAL(least[1], 0);
@@ -358,7 +362,7 @@ TEST(the_least_that_varies_is_found_for_fewer_numbers_where_rows_are_many) {
   }
   // Without the last row: one number in eight more.
   ranks.pop_back();
-  const Filled fewer({ranks}, {200'000});
+  Filled fewer({ranks}, {200'000});
   RowSet rows(maptree::words_for(ranks.size()));
   for (std::size_t r = 0; r < ranks.size(); ++r) rows.insert(r);
   std::vector<std::int64_t> least;
@@ -371,7 +375,7 @@ TEST(the_least_that_varies_is_found_for_fewer_numbers_where_rows_are_many) {
 TEST(the_least_that_varies_is_void_where_it_is_stopped) {
   Random random(156);
   for (const bool weighted : {false, true}) {
-    const Filled filled = random_rows(random, 40, weighted);
+    Filled filled = random_rows(random, 40, weighted);
     std::vector<std::size_t> rows(40);
     std::iota(rows.begin(), rows.end(), std::size_t{0});
     const auto find = [&](const TurnedClock& clock) {
@@ -387,5 +391,49 @@ TEST(the_least_that_varies_is_void_where_it_is_stopped) {
     CHECK(counted.n_readings() > 40);
     for (std::int64_t late_from = 0; late_from < counted.n_readings(); ++late_from)
       CHECK(!find(TurnedClock(late_from)));
+  }
+}
+
+TEST(rows_beside_a_threshold_have_the_nearest_ranks) {
+  Random random(157);
+  for (int round = 0; round < 100; ++round) {
+    const auto n_rows = random.between<std::size_t>(2, 90);
+    const std::uint32_t n_ranks = random.between(2u, 30u);
+    std::vector<Ranks> ranks(2, Ranks(n_rows));
+    std::vector<std::uint8_t> labels(n_rows);
+    std::vector<std::int64_t> weights(round % 2 == 0 ? n_rows : 0);
+    for (std::size_t r = 0; r < n_rows; ++r) {
+      for (Ranks& of : ranks) of[r] = random.below(n_ranks);
+      labels[r] = static_cast<std::uint8_t>(random.below(2));
+      if (!weights.empty()) weights[r] = r == 0 ? 1 : random.below(3);
+    }
+    const std::vector<OrderedColumn> columns{{ranks[0], n_ranks}, {ranks[1], n_ranks}};
+    const maptree::Dataset data(maptree::PackedTable(n_rows, 3), columns,
+                                maptree::Labels(std::span<const std::uint8_t>(labels)), weights, 2,
+                                {.rows = round % 3 != 0});
+    for (std::uint32_t c = 0; c < 2; ++c) {
+      for (std::uint32_t t = 0; t + 1 < n_ranks; ++t) {
+        std::uint32_t low = UINT32_MAX, high = UINT32_MAX;
+        for (std::size_t r = 0; r < n_rows; ++r) {
+          if (!weights.empty() && weights[r] == 0) continue;
+          const std::uint32_t rank = ranks[c][r];
+          if (rank <= t)
+            low = low == UINT32_MAX ? rank : std::max(low, rank);
+          else
+            high = std::min(high, rank);
+        }
+        const std::uint32_t test = 3 + c * (n_ranks - 1) + t;
+        if (low == UINT32_MAX || high == UINT32_MAX) {
+          CHECK_THROWS(std::invalid_argument, (void)data.rows_beside(test));
+          continue;
+        }
+        const auto [below, above] = data.rows_beside(test);
+        CHECK_EQUAL(ranks[c][below], low);
+        CHECK_EQUAL(ranks[c][above], high);
+        CHECK(weights.empty() || (weights[below] > 0 && weights[above] > 0));
+      }
+    }
+    CHECK_THROWS(std::invalid_argument, (void)data.rows_beside(2));
+    CHECK_THROWS(std::invalid_argument, (void)data.rows_beside(3 + 2 * (n_ranks - 1)));
   }
 }
