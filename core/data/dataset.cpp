@@ -508,8 +508,9 @@ std::int64_t Dataset::varying_weight(const RowSet& rows) const {
 std::size_t Dataset::bytes() const {
   return pattern_bytes_ + keys_.bytes() + ordered_.bytes() +
          class_totals_.capacity() * sizeof(std::int64_t) + by_column_.capacity() * sizeof(Word) +
-         by_row_.capacity() + row_of_.capacity() * sizeof(std::uint32_t) + least_varying_.capacity() * sizeof(std::int64_t) +
-         multiplicity_.capacity() * sizeof(int) + original_.capacity() * sizeof(std::uint32_t) +
+         by_row_.capacity() + row_of_.capacity() * sizeof(std::uint32_t) +
+         least_varying_.capacity() * sizeof(std::int64_t) + multiplicity_.capacity() * sizeof(int) +
+         original_.capacity() * sizeof(std::uint32_t) +
          test_weights_.capacity() * sizeof(test_weights_[0]);
 }
 

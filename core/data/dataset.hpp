@@ -171,7 +171,7 @@ class Dataset {
   PageVector<std::uint8_t> by_row_;  // and a few bytes, so that halves may be read to the end
   RowKeys keys_;
   OrderedColumns ordered_;
-  PageVector<std::uint32_t> row_of_;         // by slot, a row of the caller's, beside ordered columns
+  PageVector<std::uint32_t> row_of_;  // by slot, a row of the caller's, beside ordered columns
   std::vector<std::int64_t> least_varying_;  // by rows; empty where no column is ordered
   std::vector<int> multiplicity_;
   std::vector<std::uint32_t> original_;

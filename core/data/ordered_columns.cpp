@@ -137,8 +137,8 @@ std::size_t OrderedColumns::bytes_of_weights() const {
 }
 
 std::size_t OrderedColumns::bytes() const {
-  std::size_t total = (ranks_.capacity() + n_ranks_.capacity() + n_used_.capacity() + first_.capacity() +
-                       sums_.capacity() + weights_.capacity()) *
+  std::size_t total = (ranks_.capacity() + n_ranks_.capacity() + n_used_.capacity() +
+                       first_.capacity() + sums_.capacity() + weights_.capacity()) *
                           sizeof(std::uint32_t) +
                       how_many_.capacity() * sizeof(std::size_t) + codes_.capacity() * sizeof(Code);
   for (const std::vector<Code>& level : least_) total += level.capacity() * sizeof(Code);

@@ -93,9 +93,9 @@ void find_levels(std::span<const std::int64_t> below, std::int64_t total, std::i
     const std::int64_t middle =
         (first > 0 ? below[first - 1] : 0) + (end < below.size() ? below[end] : total);
     const auto begin = below.begin() + static_cast<std::ptrdiff_t>(first);
-    const auto at = std::ranges::partition_point(
-        begin, below.begin() + static_cast<std::ptrdiff_t>(end - 1),
-        [=](std::int64_t rows) { return 2 * rows < middle; });
+    const auto at =
+        std::ranges::partition_point(begin, below.begin() + static_cast<std::ptrdiff_t>(end - 1),
+                                     [=](std::int64_t rows) { return 2 * rows < middle; });
     auto nearest = static_cast<std::size_t>(at - below.begin());
     if (nearest > first && middle - 2 * below[nearest - 1] <= 2 * below[nearest] - middle)
       --nearest;

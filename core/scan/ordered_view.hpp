@@ -38,10 +38,10 @@ class OrderedView {
   };
   static constexpr std::uint32_t cut_mark = 1u << 31;
   struct Ordered {
-    std::uint32_t column = 0;   // of the ordered ones
-    std::size_t first = 0;      // of n_rows() entries
-    std::uint32_t n_cuts = 0;   // at least 1
-    std::size_t first_cut = 0;  // among those of all columns
+    std::uint32_t column = 0;             // of the ordered ones
+    std::size_t first = 0;                // of n_rows() entries
+    std::uint32_t n_cuts = 0;             // at least 1
+    std::size_t first_cut = 0;            // among those of all columns
     const std::uint32_t* cuts = nullptr;  // where they are; null: between every two rows
   };
   struct Binary {

@@ -25,8 +25,7 @@ PartScan::PartScan(const Dataset& data, const Posterior& posterior, const Option
   ones_.reserve(words_needed(data) * data.n_words() * word_bits);
   sums_.reserve(words_needed(data) * (data.n_distinct_rows() + 1));
   everywhere_.reserve(data.n_words() * word_bits);
-  if (data.ordered().weighted())
-    span_codes_.reserve(OrderedView::most_cuts(data));
+  if (data.ordered().weighted()) span_codes_.reserve(OrderedView::most_cuts(data));
 }
 
 std::size_t PartScan::bytes_for(const Dataset& data) {

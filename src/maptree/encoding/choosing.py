@@ -157,7 +157,8 @@ class TablePass:
             or self.rows.counted is not None  # the values of other rows have no thresholds
             or not isinstance(every, EveryThreshold)
             or len(every) <= FEW_THRESHOLDS
-            or (values.kind, values.per_unit) != ("number", 1)
+            or values.kind != "number"
+            or values.per_unit != 1
             or values.data.dtype.kind not in "iuf"
         ):
             return column

@@ -81,7 +81,8 @@ class OrderedColumns:
     def _in_schema(self, tests: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return the numbers in the schema of tests of the core."""
         column = np.searchsorted(self._core_first, tests, side="right") - 1
-        return tests + (self._first - self._core_first)[column].astype(np.int32)
+        numbers: NDArray[np.int32] = tests + (self._first - self._core_first)[column]
+        return numbers.astype(np.int32)
 
     def tree(self, found: Tree) -> tuple[Tree, NDArray[np.intp]]:
         """Return a tree of the core over the tests of the schema, and its nodes in the core's tree.

@@ -105,12 +105,13 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
     trace_ : structured array
         seconds, expansions, log_posterior, log_posterior_bound: the course of the search.
     encoder_ : BinaryEncoder or None
-        The fitted encoder.
+        The fitted encoder. Of a column with more than 4,096 thresholds it has only those that the
+        tree tests: fit an encoder yourself for all of them.
     rho_ : float64 array (K,)
         The pseudo-counts used.
     test_weights_ : uint32 array (tests,)
-        The weights that the prior gives to the tests. 0 for thresholds that a loaded model does not
-        have (docs/model-file.md).
+        The weights that the prior gives to the tests. 0 for thresholds that ``encoder_`` does not
+        have, which are more in a loaded model (docs/model-file.md).
     feature_importances_ : float64 array (n_features_in_,)
         For each column, the sum over the inner nodes that test it of what the log posterior would
         lose if that node were made a leaf (the node's subtree against the leaf it replaces).
@@ -187,7 +188,7 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
         ----------
         X : array, data frame or ParquetTable of shape (rows, columns)
             Numbers, booleans, text, categories, dates, times, durations, and missing values. With
-            ``encoder=None`` only 0 and 1.
+            ``encoder=None`` only 0 and 1. It must not be changed before ``fit`` returns.
         y : array of shape (rows,)
             Labels, all of one type that can be sorted.
         sample_weight : array of shape (rows,), optional

@@ -128,9 +128,7 @@ def _with_others(schema: Schema, change: Callable[[int, Column], Column]) -> Sch
     return replace(schema, columns=tuple(columns))
 
 
-def _keep(
-    column: Column, positions: Sequence[int], tests: Sequence[int], beside: Beside
-) -> Column:
+def _keep(column: Column, positions: Sequence[int], tests: Sequence[int], beside: Beside) -> Column:
     every, size = column.thresholds, len(column.thresholds)
     if isinstance(every, Kept):
         return column

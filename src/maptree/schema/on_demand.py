@@ -69,7 +69,8 @@ class WholeNumbers(OnDemand[int]):
     def __init__(self, array: NDArray[Any]) -> None:
         self.array = array
         self.array.setflags(write=False)
-        self.sizes: tuple[int, ...] = tuple(np.bincount(array).tolist())  # how many there are of each
+        # How many there are of each.
+        self.sizes: tuple[int, ...] = tuple(np.bincount(array).tolist())
 
     def __len__(self) -> int:
         return len(self.array)
