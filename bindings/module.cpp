@@ -280,7 +280,12 @@ NB_MODULE(_core, m) {
   def_init(&make_dataset<ByteLabels>);
   def_init(&make_dataset<Int32Labels>);
   dataset.def("use_keys", &use_keys, "multipliers"_a);
-  dataset.def("rows_beside", &Dataset::rows_beside, "test"_a);
+  dataset.def(
+      "rows_beside",
+      [](const Dataset& self, const std::vector<std::uint32_t>& tests) {
+        return self.rows_beside(tests);
+      },
+      "tests"_a);
   dataset.def_prop_ro("n_rows", &Dataset::n_rows)
       .def_prop_ro("n_features", &Dataset::n_features)
       .def_prop_ro("n_classes", &Dataset::n_classes)

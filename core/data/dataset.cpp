@@ -1,6 +1,7 @@
 #include "data/dataset.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -436,25 +437,38 @@ std::size_t Dataset::test_of(std::uint32_t caller) const {
   return at == original_.end() ? n_tests() : static_cast<std::size_t>(at - original_.begin());
 }
 
-std::pair<std::uint32_t, std::uint32_t> Dataset::rows_beside(std::uint32_t caller) const {
-  std::uint32_t slots[2] = {no_slot, no_slot};
-  if (caller >= n_binary_ && caller < n_features_) {
-    const auto threshold = static_cast<std::uint32_t>(caller - n_binary_);
-    const std::size_t column = ordered_.column_of(threshold);
-    const std::uint32_t last = threshold - ordered_.first(column);
+std::vector<std::pair<std::uint32_t, std::uint32_t>> Dataset::rows_beside(
+    std::span<const std::uint32_t> callers) const {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> out;
+  std::vector<std::uint8_t> wanted;                 // by rank
+  std::map<std::uint32_t, std::uint32_t> row_with;  // by rank that is wanted
+  for (std::size_t i = 0; i < callers.size();) {
+    if (callers[i] < n_binary_ || callers[i] >= n_features_)
+      throw std::invalid_argument("test " + std::to_string(callers[i]) + " is not a threshold");
+    const std::size_t column =
+        ordered_.column_of(static_cast<std::uint32_t>(callers[i] - n_binary_));
+    const std::size_t first = n_binary_ + ordered_.first(column);
+    const std::size_t end = first + ordered_.n_ranks(column) - 1;
+    const std::size_t begin = i;
+    wanted.assign(ordered_.n_ranks(column), 0);
+    for (; i < callers.size() && callers[i] >= first && callers[i] < end; ++i)
+      wanted[callers[i] - first] = wanted[callers[i] - first + 1] = 1;
+    row_with.clear();
     const std::uint32_t* const ranks = ordered_.ranks(column);
-    for (const Segment& segment : segments_)
-      for (std::size_t m = 0; m < segment.n_rows; ++m) {
-        const auto slot = static_cast<std::uint32_t>(segment.first_word * word_bits + m);
-        std::uint32_t& nearest = slots[ranks[slot] <= last ? 0 : 1];
-        if (nearest == no_slot || (ranks[slot] <= last) == (ranks[slot] > ranks[nearest]))
-          nearest = slot;
-      }
+    for (const Segment& segment : segments_) {
+      const std::size_t slot = segment.first_word * word_bits;
+      for (std::size_t m = slot; m < slot + segment.n_rows; ++m)
+        if (std::exchange(wanted[ranks[m]], 0) != 0) row_with[ranks[m]] = row_of_[m];
+    }
+    for (std::size_t t = begin; t < i; ++t) {
+      const auto low = row_with.find(static_cast<std::uint32_t>(callers[t] - first));
+      const auto high = row_with.find(static_cast<std::uint32_t>(callers[t] - first + 1));
+      if (low == row_with.end() || high == row_with.end())
+        throw std::invalid_argument("no rows are beside test " + std::to_string(callers[t]));
+      out.emplace_back(low->second, high->second);
+    }
   }
-  if (slots[0] == no_slot || slots[1] == no_slot)
-    throw std::invalid_argument("test " + std::to_string(caller) +
-                                " is not a threshold with rows on both sides");
-  return {row_of_[slots[0]], row_of_[slots[1]]};
+  return out;
 }
 
 RowSet Dataset::all_rows() const {

@@ -106,9 +106,11 @@ class Dataset {
       ordered_.part(from, static_cast<std::uint32_t>(test - n_columns()), side, out);
   }
 
-  // Rows of the caller's with the nearest ranks on either side of a threshold, that has this number
-  // of the caller's. Throws std::invalid_argument where there is none.
-  [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> rows_beside(std::uint32_t caller) const;
+  // For each of some thresholds, in increasing order and by their numbers of the caller's: two of
+  // the caller's rows, with the ranks below and above it. One pass over a column. Throws
+  // std::invalid_argument where there are no such rows.
+  [[nodiscard]] std::vector<std::pair<std::uint32_t, std::uint32_t>> rows_beside(
+      std::span<const std::uint32_t> callers) const;
   [[nodiscard]] RowSet all_rows() const;
   [[nodiscard]] RowKey key(const RowSet& rows) const { return keys_(rows); }
   // For tests, of collisions.

@@ -57,8 +57,9 @@ class Dataset:
         test_weights: NDArray[np.uint32] | None = None,
         ordered: Sequence[tuple[NDArray[np.uint32], int]] = (),
     ) -> None: ...
-    def rows_beside(self, test: int) -> tuple[int, int]:
-        """Return a row with the greatest rank up to a threshold, and one with the least above."""
+    def rows_beside(self, tests: Sequence[int]) -> list[tuple[int, int]]:
+        """Return, for each of some thresholds in increasing order, a row with the rank below it,
+        and one with the rank above."""
     def use_keys(self, multipliers: NDArray[np.uint64]) -> None: ...
     @property
     def complete(self) -> bool: ...

@@ -224,8 +224,8 @@ def test_ranks_count_against_the_memory_limit(monkeypatch, prior, of_weights):
     (before, ranks, given), (after, none, peak) = held
     assert ranks == 4 * X.size + of_weights * (X.size - 3)
     assert none == 0
-    # Classes, pseudo-counts, and of every value itself, the weight of its threshold and its level.
-    assert before == after == 200 + 16 + 13 * (X.size - 3) + 3 * 8
+    # Classes, pseudo-counts, and of every value itself and its level.
+    assert before == after == 200 + 16 + 9 * (X.size - 3) + 3 * 8
     assert given == limit - _OWN - before - ranks
     assert model.certificate_.peak_bytes >= peak + before + ranks
 

@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 from maptree import _core
 from maptree.schema.columns import Column, Schema
 from maptree.schema.on_demand import WholeNumbers
-from maptree.schema.placing import EveryThreshold
+from maptree.schema.placing import EveryThreshold, ReadAgain
 from maptree.trees.tree import Tree
 
 Ranks = NDArray[np.uint32]
+
+_SECONDS_A_VALUE = 1e-8
 
 
 class OrderedColumns:
@@ -44,8 +46,10 @@ class OrderedColumns:
         # Tests for missing values, by their numbers in the schema.
         last = [schema.first_tests[j + 1] - 1 for j in ranks if schema.columns[j].has_missing]
         self._missing = np.array(last, dtype=np.int32)
-        self._n_packed = int(sizes[: len(packed)].sum())
         self._weights = None if of_tests is None else self._in_core_order(of_tests)
+        # Columns whose values are not kept, by their first threshold in the schema and the last.
+        later = [j for j in ranks if isinstance(schema.columns[j].thresholds, ReadAgain)]
+        self._later = [(schema.first_tests[j], len(schema.columns[j].thresholds)) for j in later]
         self.n_bytes_of_schema = sum(_n_bytes(column) for column in schema.columns)
 
     @property
@@ -67,16 +71,23 @@ class OrderedColumns:
         stretches = zip(self._first.tolist(), self._ends.tolist(), strict=True)
         return np.concatenate([of_tests[first:end] for first, end in stretches])
 
+    def seconds_after(self, n_rows: int) -> float:
+        """Return how long it takes at most, after a search, to find the values that were not kept.
+
+        Columns are read again, and the core looks at the rank of every row.
+        """
+        return _SECONDS_A_VALUE * n_rows * len(self._later)
+
     def rows_beside(self, dataset: _core.Dataset, found: Tree) -> dict[int, tuple[int, int]]:
-        """Return, for every threshold of a tree of the core, by its number in the schema: a row
-        with the value below it, and one with that above."""
-        thresholds = np.unique(found.feature[found.feature >= self._n_packed])
-        numbers = self._in_schema(thresholds)
-        return {
-            int(number): dataset.rows_beside(int(threshold))
-            for number, threshold in zip(numbers, thresholds, strict=True)
-            if number not in self._missing
-        }
+        """Return, for thresholds of a tree of the core whose values were not kept, by their numbers
+        in the schema: a row with the value below, and one with that above."""
+        tests = np.unique(found.feature[found.feature >= 0])
+        numbers = self._in_schema(tests)
+        later = np.zeros(len(tests), dtype=bool)
+        for first, size in self._later:
+            later |= (first <= numbers) & (numbers < first + size)
+        rows = dataset.rows_beside(tests[later].tolist())
+        return dict(zip(numbers[later].tolist(), rows, strict=True))
 
     def _in_schema(self, tests: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return the numbers in the schema of tests of the core."""

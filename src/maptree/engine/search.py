@@ -57,6 +57,7 @@ def find_tree(
     if interrupt.arrived():
         raise KeyboardInterrupt
     spent = time.perf_counter() - started
+    after = 0.0 if problem.ordered is None else problem.ordered.seconds_after(len(problem.codes))
     monitor: Monitor[_core.Progress, Progress] = Monitor(
         callback, line, lambda now: Progress.of(now, spent, problem.n_bytes), interrupt
     )
@@ -68,7 +69,7 @@ def find_tree(
             min_samples_leaf=constraints.min_samples_leaf,
         ),
         _core.Limits(
-            seconds=max(0.0, budget.seconds - spent),
+            seconds=max(0.0, budget.seconds - spent - after),
             max_expansions=budget.expansions,
             memory=memory,
             threads=budget.threads,

@@ -394,7 +394,7 @@ TEST(the_least_that_varies_is_void_where_it_is_stopped) {
   }
 }
 
-TEST(rows_beside_a_threshold_have_the_nearest_ranks) {
+TEST(rows_beside_a_threshold_have_the_ranks_next_to_it) {
   Random random(157);
   for (int round = 0; round < 100; ++round) {
     const auto n_rows = random.between<std::size_t>(2, 90);
@@ -411,29 +411,34 @@ TEST(rows_beside_a_threshold_have_the_nearest_ranks) {
     const maptree::Dataset data(maptree::PackedTable(n_rows, 3), columns,
                                 maptree::Labels(std::span<const std::uint8_t>(labels)), weights, 2,
                                 {.rows = round % 3 != 0});
+    const auto counts = [&](std::size_t r) { return weights.empty() || weights[r] > 0; };
+    const auto is_used = [&](std::uint32_t c, std::uint32_t rank) {
+      for (std::size_t r = 0; r < n_rows; ++r)
+        if (counts(r) && ranks[c][r] == rank) return true;
+      return false;
+    };
+    const auto beside = [&](const std::vector<std::uint32_t>& of) { return data.rows_beside(of); };
+    std::vector<std::uint32_t> tests;
     for (std::uint32_t c = 0; c < 2; ++c) {
       for (std::uint32_t t = 0; t + 1 < n_ranks; ++t) {
-        std::uint32_t low = UINT32_MAX, high = UINT32_MAX;
-        for (std::size_t r = 0; r < n_rows; ++r) {
-          if (!weights.empty() && weights[r] == 0) continue;
-          const std::uint32_t rank = ranks[c][r];
-          if (rank <= t)
-            low = low == UINT32_MAX ? rank : std::max(low, rank);
-          else
-            high = std::min(high, rank);
-        }
         const std::uint32_t test = 3 + c * (n_ranks - 1) + t;
-        if (low == UINT32_MAX || high == UINT32_MAX) {
-          CHECK_THROWS(std::invalid_argument, (void)data.rows_beside(test));
-          continue;
+        if (!is_used(c, t) || !is_used(c, t + 1)) {
+          CHECK_THROWS(std::invalid_argument, beside({test}));
+        } else if (random.chance(0.5)) {
+          tests.push_back(test);
         }
-        const auto [below, above] = data.rows_beside(test);
-        CHECK_EQUAL(ranks[c][below], low);
-        CHECK_EQUAL(ranks[c][above], high);
-        CHECK(weights.empty() || (weights[below] > 0 && weights[above] > 0));
       }
     }
-    CHECK_THROWS(std::invalid_argument, (void)data.rows_beside(2));
-    CHECK_THROWS(std::invalid_argument, (void)data.rows_beside(3 + 2 * (n_ranks - 1)));
+    const auto found = beside(tests);
+    CHECK_EQUAL(found.size(), tests.size());
+    for (std::size_t i = 0; i < tests.size(); ++i) {
+      const std::uint32_t c = (tests[i] - 3) / (n_ranks - 1), t = (tests[i] - 3) % (n_ranks - 1);
+      const auto [below, above] = found[i];
+      CHECK_EQUAL(ranks[c][below], t);
+      CHECK_EQUAL(ranks[c][above], t + 1);
+      CHECK(counts(below) && counts(above));
+    }
+    CHECK_THROWS(std::invalid_argument, beside({2}));
+    CHECK_THROWS(std::invalid_argument, beside({3 + 2 * (n_ranks - 1)}));
   }
 }
