@@ -68,6 +68,7 @@ def run_case(case: dict[str, Any]) -> dict[str, Any]:
     model = MAPTreeClassifier(time_limit=case["limit"], **given).fit(X, y)
     seconds, processor = time.perf_counter() - started, time.process_time() - processor
     growth = (resident("VmHWM") or 0) - before
+    held_after = (resident("VmRSS") or 0) - before
     certificate, trace = model.certificate_, model.trace_
     best = trace["log_posterior"] >= trace["log_posterior"][-1]
     return case | {
@@ -86,6 +87,7 @@ def run_case(case: dict[str, Any]) -> dict[str, Any]:
         "seconds": seconds,
         "processor_seconds": processor,
         "counted_bytes": certificate.peak_bytes,
+        "held_after": held_after,
         "growth": growth,
     }
 

@@ -10,10 +10,12 @@
 #include <vector>
 
 // Hands a vector over to NumPy without a copy.
-template <class T>
-nanobind::object to_numpy(std::vector<T>&& values, std::initializer_list<std::size_t> shape) {
-  auto* owner = new std::vector<T>(std::move(values));
-  nanobind::capsule free(owner, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+template <class T, class Allocator>
+nanobind::object to_numpy(std::vector<T, Allocator>&& values,
+                          std::initializer_list<std::size_t> shape) {
+  using Vector = std::vector<T, Allocator>;
+  auto* owner = new Vector(std::move(values));
+  nanobind::capsule free(owner, [](void* p) noexcept { delete static_cast<Vector*>(p); });
   return nanobind::ndarray<nanobind::numpy, T>(owner->data(), shape.size(), shape.begin(), free)
       .cast();
 }

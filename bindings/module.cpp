@@ -16,6 +16,7 @@
 
 #include "arrays.hpp"
 #include "data/pack.hpp"
+#include "data/ranking.hpp"
 #include "monitor.hpp"
 #include "routing.hpp"
 #include "samplers.hpp"
@@ -32,6 +33,7 @@ using Bytes = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::dev
 using Weights = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using TestWeights = nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Ranks = nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Keys = nb::ndarray<const std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Reals = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 const char* name(Status status) {
@@ -114,6 +116,28 @@ nb::object take_columns(PackedTable& table) {
       static_cast<std::int64_t>(table.words_per_column() * sizeof(Word)), 1};
   table = PackedTable();
   return nb::ndarray<nb::numpy, std::uint8_t>(owner->data(), 2, shape, free, strides).cast();
+}
+
+nb::tuple rank(const Keys& keys, const std::optional<Weights>& weights) {
+  if (weights && weights->shape(0) != keys.shape(0))
+    throw nb::value_error("weights must have one entry a key");
+  const auto w =
+      weights ? std::span(weights->data(), weights->shape(0)) : std::span<const std::int64_t>();
+  Ranking found;
+  {
+    nb::gil_scoped_release release;
+    found = rank_values(std::span(keys.data(), keys.shape(0)), w);
+  }
+  const std::size_t n_values = found.ranks.size(), n_ranks = found.leaders.size();
+  return nb::make_tuple(to_numpy(std::move(found.ranks), {n_values}),
+                        to_numpy(std::move(found.leaders), {n_ranks}),
+                        to_numpy(std::move(found.at_most), {n_ranks}));
+}
+
+nb::object levels(const Weights& below, std::int64_t total, std::int8_t last) {
+  std::vector<std::int8_t> out(below.shape(0));
+  find_levels(std::span(below.data(), below.shape(0)), total, last, out);
+  return to_numpy(std::move(out), {below.shape(0)});
 }
 
 // Class numbers as bytes, or as 32 bits where there are more than 256 classes.
@@ -234,6 +258,8 @@ Options make_options(Options options, const nb::kwargs& kwargs) {
 NB_MODULE(_core, m) {
   m.doc() = "The core of maptree: search and samplers.";
   m.def("pack", &pack, "X"_a);
+  m.def("rank", &rank, "keys"_a.noconvert(), "weights"_a.noconvert().none());
+  m.def("levels", &levels, "below"_a.noconvert(), "total"_a, "last"_a);
   m.def("kernels", &kernels);
 
   nb::class_<PackedTable>(m, "PackedTable")
@@ -254,6 +280,12 @@ NB_MODULE(_core, m) {
   def_init(&make_dataset<ByteLabels>);
   def_init(&make_dataset<Int32Labels>);
   dataset.def("use_keys", &use_keys, "multipliers"_a);
+  dataset.def(
+      "rows_beside",
+      [](const Dataset& self, const std::vector<std::uint32_t>& tests) {
+        return self.rows_beside(tests);
+      },
+      "tests"_a);
   dataset.def_prop_ro("n_rows", &Dataset::n_rows)
       .def_prop_ro("n_features", &Dataset::n_features)
       .def_prop_ro("n_classes", &Dataset::n_classes)

@@ -1,6 +1,7 @@
 #include "data/dataset.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -38,7 +39,7 @@ void give_back(Vector& memory) {
     if (weights[c] == 0)
       throw std::invalid_argument("the weight of test " + std::to_string(c) +
                                   " is 0: weights are 1 or more; leave the test out");
-    divisor = std::gcd(divisor, weights[c]);
+    if (divisor != 1) divisor = std::gcd(divisor, weights[c]);
   }
   std::vector<std::int32_t> out(n_columns);
   std::int64_t sum = 0;
@@ -110,6 +111,7 @@ Dataset::Dataset(PackedTable table, std::span<const OrderedColumn> ordered, cons
   give_back(by_row_);
   give_back(by_column_);
   give_back(segments_);
+  give_back(row_of_);
   pattern_bytes_ = 0;
   n_words_ = n_distinct_rows_ = 0;
 }
@@ -208,7 +210,7 @@ bool Dataset::build(PackedTable& table, std::span<const OrderedColumn> ordered,
   require(columns_bytes + pattern_bytes_ + slots * row_bytes_ +
               std::max((in_place ? 0 : rows_bytes) + 4 * std::max(n_rows, slots),
                        n_columns() * n_words_ * sizeof(Word) + keys) +
-              ordered.size() * slots * sizeof(std::uint32_t),
+              (ordered.empty() ? 0 : ordered.size() + 1) * slots * sizeof(std::uint32_t),
           memory_limit);
   if (!place_ranks(ordered, classes, placed.slot, watch)) return false;
   if (!move_rows(placed.slot, watch)) return false;
@@ -221,12 +223,16 @@ bool Dataset::place_ranks(std::span<const OrderedColumn> ordered, const RowClass
                           std::span<const std::uint32_t> slot, Watch& watch) {
   if (ordered.empty()) return true;
   ordered_.place(n_words_ * word_bits);
+  row_of_.resize(n_words_ * word_bits);
   for (std::size_t c = 0; c < ordered.size(); ++c) {
     std::size_t i = 0;
     for (std::size_t r = 0; r < n_rows_; ++r) {
       if (watch.poll(4)) return false;
       for (std::size_t copy = classes.copies(r); copy > 0; --copy, ++i)
-        if (slot[i] != no_slot) ordered_.set(c, slot[i], ordered[c].ranks[r]);
+        if (slot[i] != no_slot) {
+          ordered_.set(c, slot[i], ordered[c].ranks[r]);
+          row_of_[slot[i]] = static_cast<std::uint32_t>(r);
+        }
     }
   }
   return true;
@@ -431,6 +437,40 @@ std::size_t Dataset::test_of(std::uint32_t caller) const {
   return at == original_.end() ? n_tests() : static_cast<std::size_t>(at - original_.begin());
 }
 
+std::vector<std::pair<std::uint32_t, std::uint32_t>> Dataset::rows_beside(
+    std::span<const std::uint32_t> callers) const {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> out;
+  std::vector<std::uint8_t> wanted;                 // by rank
+  std::map<std::uint32_t, std::uint32_t> row_with;  // by rank that is wanted
+  for (std::size_t i = 0; i < callers.size();) {
+    if (callers[i] < n_binary_ || callers[i] >= n_features_)
+      throw std::invalid_argument("test " + std::to_string(callers[i]) + " is not a threshold");
+    const std::size_t column =
+        ordered_.column_of(static_cast<std::uint32_t>(callers[i] - n_binary_));
+    const std::size_t first = n_binary_ + ordered_.first(column);
+    const std::size_t end = first + ordered_.n_ranks(column) - 1;
+    const std::size_t begin = i;
+    wanted.assign(ordered_.n_ranks(column), 0);
+    for (; i < callers.size() && callers[i] >= first && callers[i] < end; ++i)
+      wanted[callers[i] - first] = wanted[callers[i] - first + 1] = 1;
+    row_with.clear();
+    const std::uint32_t* const ranks = ordered_.ranks(column);
+    for (const Segment& segment : segments_) {
+      const std::size_t slot = segment.first_word * word_bits;
+      for (std::size_t m = slot; m < slot + segment.n_rows; ++m)
+        if (std::exchange(wanted[ranks[m]], 0) != 0) row_with[ranks[m]] = row_of_[m];
+    }
+    for (std::size_t t = begin; t < i; ++t) {
+      const auto low = row_with.find(static_cast<std::uint32_t>(callers[t] - first));
+      const auto high = row_with.find(static_cast<std::uint32_t>(callers[t] - first + 1));
+      if (low == row_with.end() || high == row_with.end())
+        throw std::invalid_argument("no rows are beside test " + std::to_string(callers[t]));
+      out.emplace_back(low->second, high->second);
+    }
+  }
+  return out;
+}
+
 RowSet Dataset::all_rows() const {
   RowSet rows(n_words_);
   for (const Segment& segment : segments_)
@@ -482,8 +522,9 @@ std::int64_t Dataset::varying_weight(const RowSet& rows) const {
 std::size_t Dataset::bytes() const {
   return pattern_bytes_ + keys_.bytes() + ordered_.bytes() +
          class_totals_.capacity() * sizeof(std::int64_t) + by_column_.capacity() * sizeof(Word) +
-         by_row_.capacity() + least_varying_.capacity() * sizeof(std::int64_t) +
-         multiplicity_.capacity() * sizeof(int) + original_.capacity() * sizeof(std::uint32_t) +
+         by_row_.capacity() + row_of_.capacity() * sizeof(std::uint32_t) +
+         least_varying_.capacity() * sizeof(std::int64_t) + multiplicity_.capacity() * sizeof(int) +
+         original_.capacity() * sizeof(std::uint32_t) +
          test_weights_.capacity() * sizeof(test_weights_[0]);
 }
 

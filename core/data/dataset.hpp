@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "control/control.hpp"
@@ -105,6 +106,11 @@ class Dataset {
       ordered_.part(from, static_cast<std::uint32_t>(test - n_columns()), side, out);
   }
 
+  // For each of some thresholds, in increasing order and by their numbers of the caller's: two of
+  // the caller's rows, with the ranks below and above it. One pass over a column. Throws
+  // std::invalid_argument where there are no such rows.
+  [[nodiscard]] std::vector<std::pair<std::uint32_t, std::uint32_t>> rows_beside(
+      std::span<const std::uint32_t> callers) const;
   [[nodiscard]] RowSet all_rows() const;
   [[nodiscard]] RowKey key(const RowSet& rows) const { return keys_(rows); }
   // For tests, of collisions.
@@ -167,6 +173,7 @@ class Dataset {
   PageVector<std::uint8_t> by_row_;  // and a few bytes, so that halves may be read to the end
   RowKeys keys_;
   OrderedColumns ordered_;
+  PageVector<std::uint32_t> row_of_;  // by slot, a row of the caller's, beside ordered columns
   std::vector<std::int64_t> least_varying_;  // by rows; empty where no column is ordered
   std::vector<int> multiplicity_;
   std::vector<std::uint32_t> original_;

@@ -1,11 +1,13 @@
 #include "data/ordered_columns.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <functional>
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace maptree {
 
@@ -26,6 +28,7 @@ OrderedColumns::OrderedColumns(std::span<const OrderedColumn> columns, std::size
     if (total > std::numeric_limits<std::int32_t>::max())
       throw std::invalid_argument("there are too many thresholds");
     n_ranks_.push_back(column.n_ranks);
+    n_used_.push_back(column.n_ranks);
     first_.push_back(static_cast<std::uint32_t>(total));
   }
 }
@@ -41,9 +44,13 @@ void OrderedColumns::place(std::size_t n_slots) {
 
 void OrderedColumns::weigh(std::span<const std::int32_t> weights) {
   constexpr std::size_t most_weights = std::numeric_limits<Code>::max();
-  // There are few, and neighbours often have the same.
+  // There are few, and most were met not long ago.
+  std::array<std::pair<std::int32_t, Code>, 256> met{};
+  const auto of_met = [&](std::int32_t weight) -> std::pair<std::int32_t, Code>& {
+    return met[(static_cast<std::uint32_t>(weight) * 2'654'435'769u) >> 24];
+  };
   for (std::size_t t = 0; t < weights.size(); ++t) {
-    if (t > 0 && weights[t] == weights[t - 1]) continue;
+    if (std::exchange(of_met(weights[t]).first, weights[t]) == weights[t]) continue;
     const auto at = std::ranges::lower_bound(weights_, weights[t], std::greater<>());
     if (at != weights_.end() && *at == weights[t]) continue;
     weights_.insert(at, weights[t]);
@@ -54,11 +61,16 @@ void OrderedColumns::weigh(std::span<const std::int32_t> weights) {
   weights_.shrink_to_fit();
   how_many_.assign(weights_.size(), 0);
   codes_.resize(weights.size());
+  met = {};
   std::int64_t sum = 0;
   for (std::size_t t = 0; t < weights.size(); ++t) {
     if (t % sum_block == 0) sums_.push_back(static_cast<std::uint32_t>(sum));
-    const auto at = std::ranges::lower_bound(weights_, weights[t], std::greater<>());
-    codes_[t] = static_cast<Code>(at - weights_.begin());
+    std::pair<std::int32_t, Code>& known = of_met(weights[t]);
+    if (known.first != weights[t]) {
+      const auto at = std::ranges::lower_bound(weights_, weights[t], std::greater<>());
+      known = {weights[t], static_cast<Code>(at - weights_.begin())};
+    }
+    codes_[t] = known.second;
     ++how_many_[codes_[t]];
     sum += weights[t];
   }
@@ -125,8 +137,8 @@ std::size_t OrderedColumns::bytes_of_weights() const {
 }
 
 std::size_t OrderedColumns::bytes() const {
-  std::size_t total = (ranks_.capacity() + n_ranks_.capacity() + first_.capacity() +
-                       sums_.capacity() + weights_.capacity()) *
+  std::size_t total = (ranks_.capacity() + n_ranks_.capacity() + n_used_.capacity() +
+                       first_.capacity() + sums_.capacity() + weights_.capacity()) *
                           sizeof(std::uint32_t) +
                       how_many_.capacity() * sizeof(std::size_t) + codes_.capacity() * sizeof(Code);
   for (const std::vector<Code>& level : least_) total += level.capacity() * sizeof(Code);
@@ -167,7 +179,7 @@ std::int64_t OrderedColumns::varying(const RowSet& rows) const {
 }
 
 bool OrderedColumns::least_varying(const RowSet& rows, std::vector<std::int64_t>& out,
-                                   Watch& watch) const {
+                                   Watch& watch) {
   // Exact for few rows, then for some numbers: those between have the value of the next lower one.
   constexpr std::size_t exact = 16, many_rows = 1 << 16;
   std::vector<std::size_t> slots;
@@ -183,7 +195,8 @@ bool OrderedColumns::least_varying(const RowSet& rows, std::vector<std::int64_t>
   for (std::size_t c = 0; c < n_columns(); ++c) {
     if (watch.poll(static_cast<std::int64_t>(8 * slots.size() + n_ranks(c)))) return false;
     start.assign(n_ranks(c) + 1, 0);
-    for (const std::size_t slot : slots) ++start[ranks(c)[slot] + 1];
+    n_used_[c] = 0;
+    for (const std::size_t slot : slots) n_used_[c] += start[ranks(c)[slot] + 1]++ == 0;
     for (std::size_t r = 1; r < start.size(); ++r) start[r] += start[r - 1];
     for (const std::size_t slot : slots) sorted[start[ranks(c)[slot]]++] = ranks(c)[slot];
     // The weight of all thresholds below a row.

@@ -36,6 +36,8 @@ class OrderedColumns {
   [[nodiscard]] std::size_t n_columns() const { return n_ranks_.size(); }
   [[nodiscard]] std::uint32_t n_thresholds() const { return first_.back(); }
   [[nodiscard]] std::uint32_t n_ranks(std::size_t column) const { return n_ranks_[column]; }
+  // How many of the ranks some row has; at most all, before least_varying() has looked at all rows.
+  [[nodiscard]] std::uint32_t n_used(std::size_t column) const { return n_used_[column]; }
   // Thresholds are numbered through all columns; this is the first of a column.
   [[nodiscard]] std::uint32_t first(std::size_t column) const { return first_[column]; }
   [[nodiscard]] std::size_t column_of(std::uint32_t threshold) const;
@@ -79,7 +81,7 @@ class OrderedColumns {
   [[nodiscard]] std::int64_t varying(const RowSet& rows) const;
   // By the number of rows in a set of these: the least weight of thresholds that vary on any such
   // set (bounds.md, B6). False when stopped.
-  bool least_varying(const RowSet& rows, std::vector<std::int64_t>& out, Watch& watch) const;
+  bool least_varying(const RowSet& rows, std::vector<std::int64_t>& out, Watch& watch);
   [[nodiscard]] std::size_t bytes() const;
   // What weights add to bytes(), known before they are given.
   [[nodiscard]] std::size_t bytes_of_weights() const;
@@ -90,7 +92,7 @@ class OrderedColumns {
   [[nodiscard]] std::int64_t weight_before(std::uint32_t threshold) const;
 
   std::size_t n_slots_ = 0;
-  std::vector<std::uint32_t> n_ranks_;
+  std::vector<std::uint32_t> n_ranks_, n_used_;
   std::vector<std::uint32_t> first_{0};  // by column, and their number
   PageVector<std::uint32_t> ranks_;      // by column and slot
   std::vector<std::int32_t> weights_;

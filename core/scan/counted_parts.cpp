@@ -82,12 +82,12 @@ void PartScan::find_span_codes() {
     span_codes_.resize(of.first_cut + of.n_cuts);
     Code* const out = &span_codes_[of.first_cut];
     const Code* const codes = view_->codes(of);
-    const std::uint32_t* const cuts = view_->cuts(of);
     const auto find = [=](const auto& self, std::uint32_t first, std::uint32_t last) -> Code {
       if (first == last) return OrderedView::no_code;
+      if (first + 1 == last) return out[first] = codes[first];
       const std::uint32_t middle = first + (last - first) / 2;
       const Code sides = std::min(self(self, first, middle), self(self, middle + 1, last));
-      return out[middle] = std::min(codes[cuts[middle]], sides);
+      return out[middle] = std::min(codes[middle], sides);
     };
     find(find, 0, of.n_cuts);
   }
@@ -137,7 +137,6 @@ void PartScan::scan_counted(std::uint32_t column) {
   using Counts = Counters<Words>;
   const OrderedView& view = *view_;
   const OrderedView::Ordered& of = view.ordered()[column];
-  const std::uint32_t* const cut_at = view.cuts(of);
   const OrderedColumns::Code* const codes = of_codes_ == nullptr ? nullptr : view.codes(of);
   const OrderedColumns::Code* const span_codes =
       of_codes_ == nullptr ? nullptr : &span_codes_[of.first_cut];
@@ -218,7 +217,8 @@ void PartScan::scan_counted(std::uint32_t column) {
         continue;
       }
       const std::uint32_t middle = middle_of(span);
-      const Counts below = counts_before(cut_at[middle]), above = all.without(below);
+      const std::uint32_t at = OrderedView::cut_at(of, middle);
+      const Counts below = counts_before(at), above = all.without(below);
       const Costs low = costs(below), high = costs(above);
       const Span left{span.first, middle, span.low, high};
       const Span right{middle + 1, span.last, low, span.high};
@@ -229,7 +229,7 @@ void PartScan::scan_counted(std::uint32_t column) {
       }
       span = left;
       if (above.none()) continue;
-      const std::int64_t test = codes == nullptr ? 0 : test_cost(codes[cut_at[middle]]);
+      const std::int64_t test = codes == nullptr ? 0 : test_cost(codes[middle]);
       best.loose = std::min(best.loose, low.lower() + high.lower() + test);
       std::int64_t lower = low.lower() + high.lower() + test;
       bool allowed = true;
@@ -242,8 +242,8 @@ void PartScan::scan_counted(std::uint32_t column) {
       if (allowed) {
         best.lower = std::min(best.lower, lower);
         if (low.leaf + high.leaf + test < best.upper)
-          best = {best.lower,     best.loose, low.leaf + high.leaf + test, column,
-                  cut_at[middle], no_test,    {high.leaf, low.leaf}};
+          best = {best.lower, best.loose, low.leaf + high.leaf + test, column,
+                  at,         no_test,    {high.leaf, low.leaf}};
       }
       if (is_open(right)) waiting[n_waiting++] = right;
     }

@@ -35,6 +35,23 @@ std::vector<std::uint64_t>& sort_keys(std::vector<std::uint64_t>& keys,
 
 }  // namespace
 
+// A node has at most as many cuts as there are between the ranks of all rows. (A data set that was
+// stopped has none.)
+std::size_t OrderedView::most_cuts(const Dataset& data) {
+  std::size_t n = 0;
+  for (std::size_t c = 0; c < data.ordered().n_columns() && data.complete(); ++c)
+    n += data.ordered().n_used(c) - 1;
+  return n;
+}
+
+// Where all rows differ, they differ in every node.
+std::size_t OrderedView::most_listed(const Dataset& data) {
+  std::size_t n = 0;
+  for (std::size_t c = 0; c < data.ordered().n_columns(); ++c)
+    if (data.ordered().n_used(c) < data.n_distinct_rows()) n += data.ordered().n_used(c) - 1;
+  return n;
+}
+
 OrderedView::OrderedView(const Dataset& data, const Bounds& bounds) : data_(data), bounds_(bounds) {
   std::size_t n_parts = 0;
   for (const Segment& segment : data.segments()) n_parts += segment.pattern.size();
@@ -49,8 +66,8 @@ OrderedView::OrderedView(const Dataset& data, const Bounds& bounds) : data_(data
   slots_.reserve(n_places);
   places_.reserve(n_rows);
   order_.reserve(n_ordered * n_rows);
-  cut_at_.reserve(n_ordered * n_rows);
-  if (data.ordered().weighted()) codes_.reserve(n_ordered * n_rows);
+  cut_at_.reserve(most_listed(data));
+  if (data.ordered().weighted()) codes_.reserve(most_cuts(data));
   keys_.reserve(n_rows);
   sorted_.reserve(n_rows);
   bits_.reserve(data.n_columns() * data.n_words());
@@ -64,6 +81,7 @@ bool OrderedView::load(const RowSet& rows, Watch& watch) {
   order_.clear();
   cut_at_.clear();
   codes_.clear();
+  n_cuts_ = 0;
   varying_ = 0;
   for (std::uint32_t c = 0; c < data_.ordered().n_columns(); ++c)
     if (!sort_column(c, watch)) return false;
@@ -158,7 +176,12 @@ bool OrderedView::sort_column(std::uint32_t column, Watch& watch) {
   Ordered out;
   out.column = column;
   out.first = order_.size();
-  out.first_cut = cut_at_.size();
+  out.first_cut = n_cuts_;
+  const std::size_t listed = cut_at_.size();
+  // A column of few ranks needs no look: rows are more.
+  bool every = data_.ordered().n_used(column) >= n_rows_;
+  for (std::uint32_t i = 1; every && i < n_rows_; ++i)
+    every = sorted[i] >> 32 != sorted[i - 1] >> 32;
   const bool weighted = data_.ordered().weighted();
   const std::uint32_t start = data_.ordered().first(column) + least;
   std::uint32_t before = 0;
@@ -166,13 +189,16 @@ bool OrderedView::sort_column(std::uint32_t column, Watch& watch) {
     const auto rank = static_cast<std::uint32_t>(sorted[i] >> 32);
     const auto place = static_cast<std::uint32_t>(sorted[i]);
     const bool cut = i > 0 && rank != before;
-    if (cut) cut_at_.push_back(i);
-    if (weighted)
-      codes_.push_back(cut ? data_.ordered().least_code(start + before, start + rank) : no_code);
+    if (cut) {
+      ++out.n_cuts;
+      if (!every) cut_at_.push_back(i);
+      if (weighted) codes_.push_back(data_.ordered().least_code(start + before, start + rank));
+    }
     order_.push_back(place | (cut ? cut_mark : 0));
     before = rank;
   }
-  out.n_cuts = static_cast<std::uint32_t>(cut_at_.size() - out.first_cut);
+  if (!every) out.cuts = cut_at_.data() + listed;  // which was reserved for all
+  n_cuts_ += out.n_cuts;
   ordered_.push_back(out);
   return true;
 }
@@ -221,9 +247,8 @@ std::size_t OrderedView::bytes_for(const Dataset& data) {
   for (const Segment& segment : data.segments()) n_parts += segment.pattern.size();
   return n_places * (sizeof(Row) + sizeof(std::uint32_t)) +
          n_rows * (sizeof(std::uint32_t) + 2 * sizeof(std::uint64_t)) +
-         n_ordered * n_rows *
-             (2 * sizeof(std::uint32_t) +
-              (data.ordered().weighted() ? sizeof(OrderedColumns::Code) : 0)) +
+         (n_ordered * n_rows + most_listed(data)) * sizeof(std::uint32_t) +
+         (data.ordered().weighted() ? most_cuts(data) * sizeof(OrderedColumns::Code) : 0) +
          data.n_columns() * (data.n_words() * sizeof(Word) + sizeof(Binary)) +
          n_ordered * sizeof(Ordered) + data.segments().size() * sizeof(Run) +
          n_parts * sizeof(ClassWeight) +

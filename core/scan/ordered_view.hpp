@@ -7,6 +7,7 @@
 // same two ranks part the rows alike, so a cut stands for all of them, by the heaviest.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -37,10 +38,11 @@ class OrderedView {
   };
   static constexpr std::uint32_t cut_mark = 1u << 31;
   struct Ordered {
-    std::uint32_t column = 0;   // of the ordered ones
-    std::size_t first = 0;      // of n_rows() entries
-    std::uint32_t n_cuts = 0;   // at least 1
-    std::size_t first_cut = 0;  // in cut_at
+    std::uint32_t column = 0;             // of the ordered ones
+    std::size_t first = 0;                // of n_rows() entries
+    std::uint32_t n_cuts = 0;             // at least 1
+    std::size_t first_cut = 0;            // among those of all columns
+    const std::uint32_t* cuts = nullptr;  // where they are; null: between every two rows
   };
   struct Binary {
     std::uint32_t column = 0;
@@ -63,19 +65,21 @@ class OrderedView {
   [[nodiscard]] const std::vector<Binary>& binary() const { return binary_; }
   // Places by rank; those with cut_mark are the first of another rank than the one before.
   [[nodiscard]] const std::uint32_t* order(const Ordered& of) const { return &order_[of.first]; }
-  // By place in the order: the code of the heaviest threshold of the cut before it, no_code where
-  // there is none. Only where thresholds are weighted.
+  // By cut: the code of its heaviest threshold. Only where thresholds are weighted; no_code is
+  // above all.
   static constexpr OrderedColumns::Code no_code = UINT16_MAX;
   [[nodiscard]] const OrderedColumns::Code* codes(const Ordered& of) const {
-    return &codes_[of.first];
+    return &codes_[of.first_cut];
   }
   [[nodiscard]] const Word* bits(const Binary& of) const { return &bits_[of.first]; }
-  // Where in the order the rows above a cut begin, cut by cut.
-  [[nodiscard]] const std::uint32_t* cuts(const Ordered& of) const {
-    return &cut_at_[of.first_cut];
+  // Where in the order the rows above a cut begin.
+  [[nodiscard]] static std::uint32_t cut_at(const Ordered& of, std::uint32_t c) {
+    return of.cuts == nullptr ? c + 1 : of.cuts[c];
   }
-  [[nodiscard]] std::uint32_t cut_at(const Ordered& of, std::uint32_t c) const {
-    return cuts(of)[c];
+  // The number of cuts whose rows above begin before a place in the order.
+  [[nodiscard]] static std::uint32_t cuts_before(const Ordered& of, std::uint32_t at) {
+    if (of.cuts == nullptr) return at - 1;
+    return static_cast<std::uint32_t>(std::lower_bound(of.cuts, of.cuts + of.n_cuts, at) - of.cuts);
   }
   [[nodiscard]] std::uint32_t rank(const Ordered& of, std::uint32_t place) const {
     return data_.ordered().ranks(of.column)[slots_[place]];
@@ -94,10 +98,14 @@ class OrderedView {
 
   [[nodiscard]] std::size_t bytes() const;
   [[nodiscard]] static std::size_t bytes_for(const Dataset& data);
+  // Of all columns together, at most.
+  [[nodiscard]] static std::size_t most_cuts(const Dataset& data);
 
  private:
   bool place_rows(const RowSet& rows, Watch& watch);
   bool sort_column(std::uint32_t column, Watch& watch);
+  // Of these, those that are in cut_at_.
+  [[nodiscard]] static std::size_t most_listed(const Dataset& data);
   bool load_bits(Watch& watch);
 
   const Dataset& data_;
@@ -116,6 +124,7 @@ class OrderedView {
   std::vector<Binary> binary_;
   std::vector<std::uint32_t> order_;
   std::vector<std::uint32_t> cut_at_;
+  std::size_t n_cuts_ = 0;
   std::vector<OrderedColumns::Code> codes_;
   std::vector<Word> bits_;
   std::vector<std::uint64_t> keys_, sorted_;  // rank and place, while they are sorted

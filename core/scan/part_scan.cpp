@@ -25,8 +25,7 @@ PartScan::PartScan(const Dataset& data, const Posterior& posterior, const Option
   ones_.reserve(words_needed(data) * data.n_words() * word_bits);
   sums_.reserve(words_needed(data) * (data.n_distinct_rows() + 1));
   everywhere_.reserve(data.n_words() * word_bits);
-  if (data.ordered().weighted())
-    span_codes_.reserve(data.ordered().n_columns() * data.n_distinct_rows());
+  if (data.ordered().weighted()) span_codes_.reserve(OrderedView::most_cuts(data));
 }
 
 std::size_t PartScan::bytes_for(const Dataset& data) {
@@ -35,7 +34,7 @@ std::size_t PartScan::bytes_for(const Dataset& data) {
                              sizeof(ones_[0]) +
                          data.n_words() * word_bits;
   if (data.ordered().weighted())
-    counting += data.ordered().n_columns() * data.n_distinct_rows() * sizeof(OrderedColumns::Code);
+    counting += OrderedView::most_cuts(data) * sizeof(OrderedColumns::Code);
   return static_cast<std::size_t>(data.n_classes()) *
              (2 * sizeof(std::int64_t*) + 8 * sizeof(std::int32_t)) +
          data.n_words() * sizeof(Word) + (data.n_distinct_rows() + 1) * sizeof(std::int64_t) +
@@ -202,12 +201,16 @@ void PartScan::scan_ordered(std::uint32_t column, std::span<const std::uint8_t> 
   // Since the last row of the part: whether there is a cut, and the least code of these.
   bool cut[2] = {false, false};
   OrderedColumns::Code code[2] = {OrderedView::no_code, OrderedView::no_code};
-  const OrderedColumns::Code* const codes = of_codes_ == nullptr ? nullptr : view.codes(of);
+  const OrderedColumns::Code* codes = of_codes_ == nullptr ? nullptr : view.codes(of);
   for (std::uint32_t i = 0; i < view.n_rows(); ++i) {
     const std::uint32_t place = order[i] & ~OrderedView::cut_mark;
-    if ((order[i] & OrderedView::cut_mark) != 0) cut[0] = cut[1] = true;
-    if (codes != nullptr)
-      for (OrderedColumns::Code& least : code) least = std::min(least, codes[i]);
+    if ((order[i] & OrderedView::cut_mark) != 0) {
+      cut[0] = cut[1] = true;
+      if (codes != nullptr) {
+        for (OrderedColumns::Code& least : code) least = std::min(least, *codes);
+        ++codes;
+      }
+    }
     const int s = side[place];
     Part& part = parts_[s];
     if (last[s] != no_test && cut[s])
@@ -312,11 +315,8 @@ bool PartScan::find_best_cuts(Watch& watch, std::vector<BestCut>& out) {
     counted_ ? scan_spans<true>(c) : scan_ordered<true, false>(c, everywhere_);
     const OrderedView::Ordered& of = view_->ordered()[c];
     if (best.upper >= never) continue;  // no cut is allowed
-    const std::uint32_t* const cuts = view_->cuts(of);
-    const auto cut =
-        counted_
-            ? static_cast<std::uint32_t>(std::lower_bound(cuts, cuts + of.n_cuts, best.from) - cuts)
-            : view_->cut_of(of, view_->rank(of, best.from));
+    const std::uint32_t cut = counted_ ? OrderedView::cuts_before(of, best.from)
+                                       : view_->cut_of(of, view_->rank(of, best.from));
     out.push_back({best.upper, c, cut});
   }
   std::ranges::sort(out, {}, [](const BestCut& best) { return std::pair(best.cost, best.column); });

@@ -25,6 +25,16 @@ class PackedTable:
 def pack(X: NDArray[Any]) -> PackedTable | None:
     """Pack a matrix that is 0/1 throughout; None if it is not."""
 
+def rank(
+    keys: NDArray[np.uint64], weights: NDArray[np.int64] | None
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.int64]]:
+    """Return the rank of every key among the distinct ones; for every rank the first key that has
+    it, and the weight of the keys up to it."""
+
+def levels(below: NDArray[np.int64], total: int, last: int) -> NDArray[np.int8]:
+    """Return the levels of thresholds, given the weight of the rows below each and of all; those
+    that would be above ``last`` are of that one."""
+
 class Dataset:
     """Takes the table, which is empty afterwards; not ``complete`` if ``seconds`` were too few.
 
@@ -47,6 +57,9 @@ class Dataset:
         test_weights: NDArray[np.uint32] | None = None,
         ordered: Sequence[tuple[NDArray[np.uint32], int]] = (),
     ) -> None: ...
+    def rows_beside(self, tests: Sequence[int]) -> list[tuple[int, int]]:
+        """Return, for each of some thresholds in increasing order, a row with the rank below it,
+        and one with the rank above."""
     def use_keys(self, multipliers: NDArray[np.uint64]) -> None: ...
     @property
     def complete(self) -> bool: ...

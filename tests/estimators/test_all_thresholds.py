@@ -193,33 +193,39 @@ def test_columns_are_numbered_as_in_the_schema():
     nothing = Column("c", "constant", "f8")
     schema = Schema((nothing, numbers, flag, nothing, numbers, flag, nothing))
     ranks = {4: np.zeros(3, np.uint32), 1: np.zeros(3, np.uint32)}
-    columns = OrderedColumns(schema, ranks)
-    assert columns.in_core_order(np.arange(8, dtype=np.uint32)).tolist() == [3, 7, 0, 1, 2, 4, 5, 6]
-    assert columns.n_bytes == 2 * 3 * 4
-    assert [n for _, n in columns.take()] == [4, 4]
+    columns = OrderedColumns(schema, ranks, np.arange(8, dtype=np.uint32))
+    assert columns.n_bytes == 2 * 3 * 4 + 8 * 4
+    taken, weights = columns.take()
+    assert [n for _, n in taken] == [4, 4]
+    assert weights.tolist() == [3, 7, 0, 1, 2, 4, 5, 6]
     assert columns.n_bytes == 0
 
 
-def test_ranks_count_against_the_memory_limit(monkeypatch):
-    """Four bytes a value until the core has taken them over, and nothing of them afterwards."""
+@pytest.mark.parametrize(("prior", "of_weights"), [("tests", 0), ("columns", 4)])
+def test_ranks_count_against_the_memory_limit(monkeypatch, prior, of_weights):
+    """Four bytes a value until the core has taken them over, and nothing of them afterwards.
+
+    And four for the weight of a threshold, where they differ.
+    """
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 3)), rng.integers(0, 2, 200)
     held, make = [], Problem.dataset
 
     def dataset(problem, deadline, memory_limit):
-        held.append((problem.n_bytes, problem.n_bytes_of_ranks, memory_limit))
+        held.append((problem.n_bytes, problem.n_bytes_of_ordered, memory_limit))
         made = make(problem, deadline, memory_limit=memory_limit)
-        held.append((problem.n_bytes, problem.n_bytes_of_ranks, made.peak_bytes))
+        held.append((problem.n_bytes, problem.n_bytes_of_ordered, made.peak_bytes))
         return made
 
     monkeypatch.setattr(Problem, "dataset", dataset)
     limit = 1 << 24
-    model = classifier(encoder=BinaryEncoder(max_thresholds=None), memory_limit=limit).fit(X, y)
+    encoder = BinaryEncoder(max_thresholds=None)
+    model = classifier(encoder=encoder, memory_limit=limit, split_prior=prior).fit(X, y)
     (before, ranks, given), (after, none, peak) = held
-    assert ranks == 4 * X.size
+    assert ranks == 4 * X.size + of_weights * (X.size - 3)
     assert none == 0
-    # Classes, pseudo-counts, and of every value itself, the weight of its threshold and its level.
-    assert before == after == 200 + 16 + 13 * (X.size - 3) + 3 * 8
+    # Classes, pseudo-counts, and of every value itself and its level.
+    assert before == after == 200 + 16 + 9 * (X.size - 3) + 3 * 8
     assert given == limit - _OWN - before - ranks
     assert model.certificate_.peak_bytes >= peak + before + ranks
 

@@ -15,6 +15,8 @@ from maptree.encoding.prepared_columns import add_column, prepare
 from maptree.encoding.thresholds import ChosenThresholds, choose_thresholds
 from maptree.parameters.numbers import bad_value
 from maptree.schema.columns import BinaryColumns, Column, EncoderParameters
+from maptree.schema.kept_thresholds import FEW_THRESHOLDS
+from maptree.schema.placing import EveryThreshold, ReadAgain
 from maptree.tables.binary import is_binary
 from maptree.tables.clock import is_zone
 from maptree.tables.deadline import OutOfTimeError, until
@@ -144,7 +146,24 @@ class TablePass:
             # One test is one bit a row; a rank takes 32.
             if self.ranks is not None and ranks is not None and len(column.tests) > 1:
                 self.ranks[j] = ranks
+                column = self._without_values(j, column, values)
         self._append(column, values, self.table.label(j))
+
+    def _without_values(self, j: int, column: Column, values: Values) -> Column:
+        """Let the values of many thresholds go, where those of the tree can be read again."""
+        table, every = self.table, column.thresholds
+        if (
+            not table.borrowed
+            or self.rows.counted is not None  # the values of other rows have no thresholds
+            or not isinstance(every, EveryThreshold)
+            or len(every) <= FEW_THRESHOLDS
+            or values.kind != "number"
+            or values.per_unit != 1
+            or values.data.dtype.kind not in "iuf"
+        ):
+            return column
+        later = ReadAgain(lambda: table.read(j).data, len(every), every.as_floats)
+        return replace(column, thresholds=later)
 
     def _append_unused(self, name: str) -> None:
         self.columns.append(Column.unused(name))

@@ -286,6 +286,10 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             kept["feature_names_in_"] = table.names
         self.__dict__ = kept
 
+    def keep_columns(self, columns: Sequence[Column]) -> None:
+        """Take columns that have the same tests, of which some cannot be looked at any more."""
+        self._columns = columns
+
     def transform(self, X: Any) -> NDArray[np.uint8]:
         """Return the answers to the tests: a 0/1 matrix of shape (rows, tests)."""
         check_is_fitted(self)

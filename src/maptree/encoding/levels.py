@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from maptree import _core
+
 
 def most_levels(n_thresholds: int) -> int:
     """Return the largest number of levels: one more than even divisions take.
@@ -31,31 +33,5 @@ def levels(below: ArrayLike, total: int) -> NDArray[np.int8]:
     >>> levels([90, 92, 94, 96, 98], 100).tolist()  # 90 rows of one value
     [0, 2, 1, 2, 3]
     """
-    rows = np.asarray(below, dtype=np.int64)
-    # Twice the rows, so that middles are whole numbers; with the ends of the column. There may be
-    # millions: small numbers are faster.
-    kind = np.int32 if 4 * total < 2**31 else np.int64
-    twice = np.array(2 * np.concatenate([[0], rows, [total]]), dtype=kind)
-    inner = twice[1:-1]
-    last = most_levels(len(inner)) - 1
-    level = np.full(len(inner), last, dtype=np.int8)
-    # Stretches: thresholds from `first` to before `end`.
-    first, end = np.array([0]), np.array([len(inner)])
-    for number in range(last):
-        some = first < end
-        first, end = first[some], end[some]
-        if not len(first):
-            break
-        middle = (twice[first] + twice[end + 1]) // 2
-        above = np.clip(np.searchsorted(inner, middle), first, end - 1)
-        under = np.maximum(above - 1, first)
-        nearest = np.where(middle - inner[under] <= inner[above] - middle, under, above)
-        level[nearest] = number
-        first, end = _interleaved(first, nearest + 1), _interleaved(nearest, end)
-    return level
-
-
-def _interleaved(one: NDArray[np.intp], other: NDArray[np.intp]) -> NDArray[np.intp]:
-    both = np.empty(2 * len(one), dtype=np.intp)
-    both[::2], both[1::2] = one, other
-    return both
+    rows = np.ascontiguousarray(below, dtype=np.int64)
+    return _core.levels(rows, total, most_levels(len(rows)) - 1)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from maptree import _core
 from maptree.tables.deadline import check_deadline, in_pieces
 
 
@@ -21,8 +22,8 @@ class Ranking:
     """The distinct values of a column, and the rank of each row's value among them.
 
     >>> ranking = Ranking.of(np.array([30, 46, 45, 30]), None)
-    >>> ranking.values, ranking.ranks, ranking.at_most
-    (array([30, 45, 46]), array([0, 2, 1, 0], dtype=uint32), array([2, 3, 4]))
+    >>> ranking.values, ranking.ranks.tolist(), ranking.at_most.tolist()
+    (array([30, 45, 46]), [0, 2, 1, 0], [2, 3, 4])
     """
 
     values: NDArray[Any]  # increasing
@@ -32,17 +33,31 @@ class Ranking:
     @classmethod
     def of(cls, data: NDArray[Any], weights: NDArray[np.int64] | None) -> Ranking:
         """Rank an array without missing values."""
-        order = np.argsort(data)
-        ordered = data[order]
-        is_first = np.ones(len(data), dtype=bool)
-        np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
         check_deadline()
-        ranks = np.empty(len(data), dtype=np.uint32)
-        ranks[order] = np.cumsum(is_first, dtype=np.uint32) - np.uint32(1)
-        starts = np.flatnonzero(is_first)
-        ends = np.append(starts[1:], len(data))
-        at_most = ends if weights is None else np.cumsum(weights[order])[ends - 1]
-        return cls(ordered[starts], ranks, at_most.astype(np.int64, copy=False))
+        ranks, leaders, at_most = _core.rank(_keys(data), weights)
+        return cls(data[leaders], ranks, at_most)
+
+
+def _keys(data: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return whole numbers of 64 bits in the order of the values.
+
+    >>> np.unique(_keys(np.array([0.5, -0.0, -np.inf, 0.0, -1.5])), return_inverse=True)[1].tolist()
+    [3, 2, 0, 2, 1]
+    """
+    kind, top = data.dtype.kind, np.uint64(1 << 63)
+    if kind in "bu":
+        return data.astype(np.uint64)
+    if kind == "i":
+        return data.astype(np.int64).view(np.uint64) ^ top
+    if kind == "f" and data.dtype.itemsize <= 8:
+        numbers = data.astype(np.float64)
+        numbers += 0.0  # not -0.0
+        # The bits of positive floats increase with them, those of negative ones decrease.
+        flip = (numbers.view(np.int64) >> 63).view(np.uint64)
+        flip |= top
+        flip ^= numbers.view(np.uint64)
+        return flip
+    return np.unique(data, return_inverse=True)[1].astype(np.uint64)
 
 
 def rank(numbers: list[Any]) -> tuple[list[Any], NDArray[np.intp]]:

@@ -20,7 +20,6 @@ from maptree.schema.columns import IN_ORDER, Column, Threshold
 from maptree.schema.on_demand import WholeNumbers
 from maptree.schema.placing import EveryThreshold, fit_floats, in_units, place
 from maptree.tables.clock import DAY
-from maptree.tables.deadline import check_deadline
 from maptree.tables.labels import Codes
 from maptree.tables.values import Category, Values
 from maptree.words.column_report import ROW_NUMBERS
@@ -90,7 +89,6 @@ def _every_threshold(
     weights: NDArray[np.int64] | None,
 ) -> ChosenThresholds:
     """Return a threshold for every gap; ``data`` are positions in ``distinct``, unless None."""
-    check_deadline()
     ranking = Ranking.of(data, weights)
     found = ranking.values if distinct is None else distinct[ranking.values]
     ends = in_units(found[[0, -1]], values.per_unit)
@@ -160,8 +158,10 @@ def _course(numbers: NDArray[Any]) -> str:
     >>> _course(np.array([3, 4, 7])), _course(np.array([3.0, 1.0])), _course(np.array([3, 4, 1]))
     ('rise', 'fall', '')
     """
-    if numbers.dtype.kind == "f" and (numbers != np.floor(numbers)).any():
-        return ""
+    # The first rows save most columns the look at all.
+    for some in (numbers[:1000], numbers):
+        if some.dtype.kind == "f" and (some != np.floor(some)).any():
+            return ""
     rises = numbers[1:] > numbers[:-1]
     return "rise" if rises.all() else "" if rises.any() else "fall"
 

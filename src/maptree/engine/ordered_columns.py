@@ -12,18 +12,29 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from maptree import _core
 from maptree.schema.columns import Column, Schema
 from maptree.schema.on_demand import WholeNumbers
-from maptree.schema.placing import EveryThreshold
+from maptree.schema.placing import EveryThreshold, ReadAgain
 from maptree.trees.tree import Tree
 
 Ranks = NDArray[np.uint32]
 
+_SECONDS_A_VALUE = 1e-8
+
 
 class OrderedColumns:
-    """The ranks of some columns, and how the core numbers the tests of a schema beside them."""
+    """The ranks of some columns, and how the core numbers the tests of a schema beside them.
 
-    def __init__(self, schema: Schema, ranks: Mapping[int, Ranks]) -> None:
+    ``of_tests`` are the weights of all tests; None: all the same.
+    """
+
+    def __init__(
+        self,
+        schema: Schema,
+        ranks: Mapping[int, Ranks],
+        of_tests: NDArray[np.uint32] | None = None,
+    ) -> None:
         self._ranks = [(ranks[j], len(schema.columns[j].tests) + 1) for j in sorted(ranks)]
         packed = [j for j in range(len(schema.columns)) if j not in ranks]
         columns = np.array([*packed, *sorted(ranks)], dtype=np.intp)
@@ -35,22 +46,54 @@ class OrderedColumns:
         # Tests for missing values, by their numbers in the schema.
         last = [schema.first_tests[j + 1] - 1 for j in ranks if schema.columns[j].has_missing]
         self._missing = np.array(last, dtype=np.int32)
+        self._weights = None if of_tests is None else self._in_core_order(of_tests)
+        # Columns whose values are not kept, by their first threshold in the schema and the last.
+        later = [j for j in ranks if isinstance(schema.columns[j].thresholds, ReadAgain)]
+        self._later = [(schema.first_tests[j], len(schema.columns[j].thresholds)) for j in later]
         self.n_bytes_of_schema = sum(_n_bytes(column) for column in schema.columns)
 
     @property
     def n_bytes(self) -> int:
-        """Memory held by the ranks."""
-        return sum(ranks.nbytes for ranks, _ in self._ranks)
+        """Memory held by the ranks and the weights of tests."""
+        weights = 0 if self._weights is None else self._weights.nbytes
+        return sum(ranks.nbytes for ranks, _ in self._ranks) + weights
 
-    def take(self) -> list[tuple[Ranks, int]]:
-        """Hand over the ranks and their numbers; nothing of them is kept."""
-        taken, self._ranks = self._ranks, []
+    def take(self) -> tuple[list[tuple[Ranks, int]], NDArray[np.uint32] | None]:
+        """Hand over the ranks and their numbers, and the weights; nothing of them is kept."""
+        taken = self._ranks, self._weights
+        self._ranks, self._weights = [], None
         return taken
 
-    def in_core_order(self, of_tests: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    def _in_core_order(self, of_tests: NDArray[np.uint32]) -> NDArray[np.uint32]:
         """Return a value for every test in the core's order, given those in the schema's."""
+        if (self._first == self._core_first).all():
+            return of_tests
         stretches = zip(self._first.tolist(), self._ends.tolist(), strict=True)
         return np.concatenate([of_tests[first:end] for first, end in stretches])
+
+    def seconds_after(self, n_rows: int) -> float:
+        """Return how long it takes at most, after a search, to find the values that were not kept.
+
+        Columns are read again, and the core looks at the rank of every row.
+        """
+        return _SECONDS_A_VALUE * n_rows * len(self._later)
+
+    def rows_beside(self, dataset: _core.Dataset, found: Tree) -> dict[int, tuple[int, int]]:
+        """Return, for thresholds of a tree of the core whose values were not kept, by their numbers
+        in the schema: a row with the value below, and one with that above."""
+        tests = np.unique(found.feature[found.feature >= 0])
+        numbers = self._in_schema(tests)
+        later = np.zeros(len(tests), dtype=bool)
+        for first, size in self._later:
+            later |= (first <= numbers) & (numbers < first + size)
+        rows = dataset.rows_beside(tests[later].tolist())
+        return dict(zip(numbers[later].tolist(), rows, strict=True))
+
+    def _in_schema(self, tests: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return the numbers in the schema of tests of the core."""
+        column = np.searchsorted(self._core_first, tests, side="right") - 1
+        numbers: NDArray[np.int32] = tests + (self._first - self._core_first)[column]
+        return numbers.astype(np.int32)
 
     def tree(self, found: Tree) -> tuple[Tree, NDArray[np.intp]]:
         """Return a tree of the core over the tests of the schema, and its nodes in the core's tree.
@@ -65,8 +108,7 @@ class OrderedColumns:
         """
         inner = found.feature >= 0
         feature = found.feature.copy()
-        column = np.searchsorted(self._core_first, feature[inner], side="right") - 1
-        feature[inner] += (self._first - self._core_first)[column].astype(np.int32)
+        feature[inner] = self._in_schema(feature[inner])
         asks_missing = np.isin(feature, self._missing)
         if not asks_missing.any():
             tree = Tree(feature, found.left, found.right, found.counts)

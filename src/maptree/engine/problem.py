@@ -25,8 +25,9 @@ class Problem:
     codes: Codes
     weights: NDArray[np.int64] | None
     prior: Prior
-    test_weights: NDArray[np.uint32] | None  # one per test; None: all the same
-    ordered: OrderedColumns | None = None  # without ranks once the dataset was made
+    # One per test; None: all the same, or those of `ordered`.
+    test_weights: NDArray[np.uint32] | None
+    ordered: OrderedColumns | None = None  # empty once the dataset was made
 
     @property
     def n_bytes(self) -> int:
@@ -37,7 +38,7 @@ class Problem:
         return self.codes.nbytes + held + self.prior.rho.nbytes + schema
 
     @property
-    def n_bytes_of_ranks(self) -> int:
+    def n_bytes_of_ordered(self) -> int:
         """Memory held until the dataset is made."""
         return 0 if self.ordered is None else self.ordered.n_bytes
 
@@ -45,9 +46,9 @@ class Problem:
         self, deadline: float, *, fold_columns: bool = True, memory_limit: int = -1
     ) -> _core.Dataset:
         """Hand the table to the core; not complete after ``deadline`` of ``time.perf_counter``."""
-        test_weights = self.test_weights
-        if self.ordered is not None and test_weights is not None:
-            test_weights = self.ordered.in_core_order(test_weights)
+        ordered, test_weights = (
+            ((), self.test_weights) if self.ordered is None else self.ordered.take()
+        )
         return _core.Dataset(
             self.table,
             self.codes,
@@ -57,7 +58,7 @@ class Problem:
             memory_limit=memory_limit,
             seconds=deadline - time.perf_counter(),
             test_weights=test_weights,
-            ordered=() if self.ordered is None else self.ordered.take(),
+            ordered=ordered,
         )
 
     def core_prior(self) -> _core.Prior:

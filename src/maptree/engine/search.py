@@ -31,6 +31,8 @@ class Outcome:
     certificate: Certificate
     trace: NDArray[Any]
     gain: NDArray[np.float64]  # by node: what the log posterior would lose if it were a leaf
+    # For thresholds of ordered columns, a row with the value below and one with that above.
+    beside: dict[int, tuple[int, int]]
     stopped_by_callback: bool
 
 
@@ -48,13 +50,14 @@ def find_tree(
     """
     constraints = budget.constraints
     memory = -1 if budget.memory < 0 else max(0, budget.memory - problem.n_bytes - _OWN)
-    ranks = problem.n_bytes_of_ranks  # held while the dataset is made
+    ordered = problem.n_bytes_of_ordered  # held while the dataset is made
     dataset = problem.dataset(
-        started + budget.seconds, memory_limit=memory if memory < 0 else max(0, memory - ranks)
+        started + budget.seconds, memory_limit=memory if memory < 0 else max(0, memory - ordered)
     )
     if interrupt.arrived():
         raise KeyboardInterrupt
     spent = time.perf_counter() - started
+    after = 0.0 if problem.ordered is None else problem.ordered.seconds_after(len(problem.codes))
     monitor: Monitor[_core.Progress, Progress] = Monitor(
         callback, line, lambda now: Progress.of(now, spent, problem.n_bytes), interrupt
     )
@@ -66,7 +69,7 @@ def find_tree(
             min_samples_leaf=constraints.min_samples_leaf,
         ),
         _core.Limits(
-            seconds=max(0.0, budget.seconds - spent),
+            seconds=max(0.0, budget.seconds - spent - after),
             max_expansions=budget.expansions,
             memory=memory,
             threads=budget.threads,
@@ -88,11 +91,13 @@ def find_tree(
         expansions=result.expansions,
         subproblems=result.subproblems,
         seconds=seconds,
-        peak_bytes=max(dataset.peak_bytes + ranks, result.peak_bytes) + problem.n_bytes,
+        peak_bytes=max(dataset.peak_bytes + ordered, result.peak_bytes) + problem.n_bytes,
     )
     result.counts.setflags(write=False)
     tree, gain = Tree(result.feature, result.left, result.right, result.counts), result.gain
+    beside: dict[int, tuple[int, int]] = {}
     if problem.ordered is not None:
+        beside = problem.ordered.rows_beside(dataset, tree)
         tree, nodes = problem.ordered.tree(tree)
         gain = gain[nodes]
     return Outcome(
@@ -100,6 +105,7 @@ def find_tree(
         certificate,
         _trace(result, spent),
         gain,
+        beside,
         monitor.stopped_by_callback,
     )
 

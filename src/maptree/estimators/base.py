@@ -193,9 +193,12 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         of_tests = weights_of_tests(schema.columns, self.split_prior, column_weights)
         seen = SeenRows.of(hashes, codes, weights)
-        ordered = OrderedColumns(schema, ranks) if ranks else None
-        problem = Problem(packed, codes, weights, prior, of_tests, ordered)
-        # The table, which may be a copy, is released here: the next steps need the memory.
+        if ranks:
+            ordered = OrderedColumns(schema, ranks, of_tests)
+            problem = Problem(packed, codes, weights, prior, None, ordered)
+        else:
+            problem = Problem(packed, codes, weights, prior, of_tests)
+        # The table, where it is a copy, is released here: the next steps need the memory.
         return Reading(problem, classes, encoder, schema, seen)
 
     def _keep(self, fitted: FittedTree, encoder: BinaryEncoder | None, **others: Any) -> None:

@@ -20,6 +20,7 @@ from maptree.estimators.base import InterruptedWarning, Reading, TreeClassifier,
 from maptree.estimators.presentation import Presentation
 from maptree.parameters.budget import Budget
 from maptree.parameters.costs import cheapest, read_costs
+from maptree.schema.kept_thresholds import FEW_THRESHOLDS, keep_thresholds
 from maptree.trees.certificate import Certificate
 from maptree.trees.fitted import FittedTree
 from maptree.trees.leaf_probabilities import credible_interval
@@ -105,12 +106,13 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
     trace_ : structured array
         seconds, expansions, log_posterior, log_posterior_bound: the course of the search.
     encoder_ : BinaryEncoder or None
-        The fitted encoder.
+        The fitted encoder. Of a column with more than 4,096 thresholds it has only those that the
+        tree tests: fit an encoder yourself for all of them.
     rho_ : float64 array (K,)
         The pseudo-counts used.
     test_weights_ : uint32 array (tests,)
-        The weights that the prior gives to the tests. 0 for thresholds that a loaded model does not
-        have (docs/model-file.md).
+        The weights that the prior gives to the tests. 0 for thresholds that ``encoder_`` does not
+        have, which are more in a loaded model (docs/model-file.md).
     feature_importances_ : float64 array (n_features_in_,)
         For each column, the sum over the inner nodes that test it of what the log posterior would
         lose if that node were made a leaf (the node's subtree against the leaf it replaces).
@@ -187,7 +189,7 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
         ----------
         X : array, data frame or ParquetTable of shape (rows, columns)
             Numbers, booleans, text, categories, dates, times, durations, and missing values. With
-            ``encoder=None`` only 0 and 1.
+            ``encoder=None`` only 0 and 1. It must not be changed before ``fit`` returns.
         y : array of shape (rows,)
             Labels, all of one type that can be sorted.
         sample_weight : array of shape (rows,), optional
@@ -213,7 +215,10 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
                 started,
                 interrupt,
             )
-            self._keep(_fitted(reading, outcome, budget, y), reading.encoder)
+            fitted = _fitted(reading, outcome, budget, y)
+            if reading.encoder is not None:
+                reading.encoder.keep_columns(fitted.schema.columns)
+            self._keep(fitted, reading.encoder)
             interrupted = interrupt.arrived()  # perhaps only after the search
         self._warn_of_columns(reading.schema)
         certificate = self.certificate_
@@ -323,6 +328,8 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
 def _fitted(reading: Reading, outcome: Outcome, budget: Budget, y: Any) -> FittedTree:
     """Combine what was read with what the search found."""
     tree, certificate = outcome.tree, outcome.certificate
+    used = tree.feature[tree.feature >= 0].tolist()
+    schema = keep_thresholds(reading.schema, used, FEW_THRESHOLDS, outcome.beside)
     if reading.schema.n_unread > 0:
         # The search did not cover all columns, so nothing is proved about the whole table.
         certificate = replace(
@@ -338,7 +345,7 @@ def _fitted(reading: Reading, outcome: Outcome, budget: Budget, y: Any) -> Fitte
     gains = outcome.gain[inner].clip(min=0)
     return FittedTree(
         tree=tree,
-        schema=reading.schema,
+        schema=schema,
         classes=reading.classes,
         prior=reading.problem.prior,
         training=TrainingSummary.of(tree, y, reading.seen),

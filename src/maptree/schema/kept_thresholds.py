@@ -1,22 +1,25 @@
 """Columns with many thresholds of which only some are kept: those that a tree tests.
 
-A model file keeps these. Tests keep their numbers, and columns the number of their thresholds.
+A model file keeps these, and so does a fitted model where there are very many. Tests keep their
+numbers, and columns the number of their thresholds.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from maptree.schema.columns import Column, Schema
-from maptree.schema.on_demand import Item, OnDemand
+from maptree.schema.on_demand import Item, OnDemand, sizes_of
+from maptree.schema.placing import ReadAgain
+
+# A fitted model keeps all thresholds of a column with no more than these.
+FEW_THRESHOLDS = 4096
 
 
 class NotKeptError(ValueError):
-    """A test that the tree does not use, of a model that was loaded from a file."""
+    """A test that the tree does not use, of a model that has only those that it does."""
 
 
 class Kept(OnDemand[Item]):
@@ -42,9 +45,9 @@ class Kept(OnDemand[Item]):
         place = bisect_left(self.positions, position)
         if place == len(self.positions) or self.positions[place] != position:
             raise NotKeptError(
-                "This model was loaded from a file, which has only the thresholds that its tree "
-                "tests. Fit BinaryEncoder(max_thresholds=None) to the training table for all of "
-                "them."
+                "This model has only the thresholds that its tree tests, because it was loaded "
+                f"from a file or the column has more than {FEW_THRESHOLDS:,}. Fit "
+                "BinaryEncoder(max_thresholds=None) to the training table for all of them."
             )
         return self.items[place]
 
@@ -72,12 +75,24 @@ class KeptLevels(Kept[int]):
     __hash__ = Kept.__hash__
 
 
-def keep_thresholds(schema: Schema, tests: Iterable[int]) -> Schema:
-    """Return a schema that keeps only the thresholds of some tests in columns with many."""
+# For some tests, a row with the value below the threshold and one with that above.
+Beside = Mapping[int, tuple[int, int]]
+
+
+def keep_thresholds(
+    schema: Schema, tests: Iterable[int], few: int = 0, beside: Beside | None = None
+) -> Schema:
+    """Return a schema that keeps only the thresholds of some tests in columns with many.
+
+    Columns with a ``few`` keep all. ``beside`` is needed for those whose values were not kept.
+    """
     used, first = sorted(set(tests)), schema.first_tests
 
     def kept(j: int, column: Column) -> Column:
-        return _keep(column, [test - first[j] for test in used if first[j] <= test < first[j + 1]])
+        if len(column.thresholds) <= few:
+            return column
+        of_column = [test for test in used if first[j] <= test < first[j] + len(column.thresholds)]
+        return _keep(column, [test - first[j] for test in of_column], of_column, beside or {})
 
     return _with_others(schema, kept)
 
@@ -113,14 +128,16 @@ def _with_others(schema: Schema, change: Callable[[int, Column], Column]) -> Sch
     return replace(schema, columns=tuple(columns))
 
 
-def _keep(column: Column, tests: Sequence[int]) -> Column:
-    if isinstance(column.thresholds, Kept):
+def _keep(column: Column, positions: Sequence[int], tests: Sequence[int], beside: Beside) -> Column:
+    every, size = column.thresholds, len(column.thresholds)
+    if isinstance(every, Kept):
         return column
-    size = len(column.thresholds)
-    positions = [test for test in tests if test < size]
-    thresholds = [column.thresholds[position] for position in positions]
+    if isinstance(every, ReadAgain) and tests and all(test in beside for test in tests):
+        thresholds = every.beside([beside[test] for test in tests])
+    else:
+        thresholds = [every[position] for position in positions]
     levels = [column.levels[position] for position in positions]
-    sizes = np.bincount(np.asarray(column.levels)).tolist()
+    sizes = sizes_of(column.levels)
     return replace(
         column,
         thresholds=Kept(size, positions, thresholds),

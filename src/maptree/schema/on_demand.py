@@ -59,7 +59,7 @@ class OnDemand(Sequence[Item]):
 
 
 class WholeNumbers(OnDemand[int]):
-    """Whole numbers in an array.
+    """Whole numbers from 0 on in an array.
 
     >>> levels = WholeNumbers(np.array([1, 0, 1], np.int8))
     >>> levels, levels == (1, 0, 1)
@@ -69,6 +69,8 @@ class WholeNumbers(OnDemand[int]):
     def __init__(self, array: NDArray[Any]) -> None:
         self.array = array
         self.array.setflags(write=False)
+        # How many there are of each.
+        self.sizes: tuple[int, ...] = tuple(np.bincount(array).tolist())
 
     def __len__(self) -> int:
         return len(self.array)
@@ -79,3 +81,10 @@ class WholeNumbers(OnDemand[int]):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.array, dtype=dtype, copy=copy)
+
+
+def sizes_of(numbers: Sequence[int]) -> tuple[int, ...]:
+    """Return how many of some whole numbers are 0, 1, and so on."""
+    if isinstance(numbers, WholeNumbers):
+        return numbers.sizes
+    return tuple(np.bincount(np.asarray(numbers)).tolist())

@@ -52,15 +52,48 @@ class EveryThreshold(OnDemand[Threshold]):
 
     def _block(self, start: int, stop: int) -> list[Threshold]:
         values = in_units(self.values[start : stop + 1], self.per_unit)
-        return list(place(self.kind, self.zone, values[:-1], values[1:], self._as_floats))
+        return list(place(self.kind, self.zone, values[:-1], values[1:], self.as_floats))
 
     @cached_property
-    def _as_floats(self) -> bool:
+    def as_floats(self) -> bool:
         """Whether floats hold the values: of all, so that thresholds do not depend on others."""
         if self.kind != "number" or self.per_unit != 1:
             return False
         some = self.values if self.values.dtype.kind == "O" else self.values[[0, -1]]
         return fit_floats(some.tolist())
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ReadAgain(OnDemand[Threshold]):
+    """A threshold between every two neighbouring numbers of a column, whose values are not kept.
+
+    ``read`` returns them again, row by row: the caller holds the table while it is fitted.
+
+    >>> column = np.array([45, 30, 46, 30])
+    >>> thresholds = ReadAgain(lambda: column, 2, as_floats=True)
+    >>> thresholds, thresholds.beside([(3, 0)])
+    ((37.5, 45.5), [37.5])
+    """
+
+    read: Callable[[], NDArray[Any]]
+    size: int
+    as_floats: bool
+
+    def __len__(self) -> int:
+        return self.size
+
+    def _block(self, start: int, stop: int) -> list[Threshold]:
+        return list(self._all[start:stop])
+
+    @cached_property
+    def _all(self) -> EveryThreshold:
+        values = self.read()
+        return EveryThreshold("number", np.unique(values[values == values]))  # not NaN
+
+    def beside(self, rows: list[tuple[int, int]]) -> list[Threshold]:
+        """Return thresholds, each by a row with the value below it and one with that above."""
+        low, high = self.read()[np.array(rows).T].tolist()
+        return list(place("number", None, low, high, self.as_floats))
 
 
 def in_units(values: NDArray[Any], per_unit: Fraction) -> list[Any]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from maptree.schema.columns import BinaryColumns, Column
 from maptree.schema.kept_thresholds import KeptLevels
+from maptree.schema.on_demand import sizes_of
 
 # All weights together stay below this; the core adds them up in 32 bits.
 _MOST = 2**31
@@ -42,12 +43,13 @@ def weights_of_tests(
     if by_level is None:
         return None
     tested = [column for column in columns if column.tests]
-    return np.concatenate(
-        [
-            _by_test(column, split_prior, weights)
-            for column, weights in zip(tested, by_level, strict=True)
-        ]
-    )
+    out = np.empty(sum(len(column.tests) for column in tested), dtype=np.uint32)
+    first = 0
+    for column, weights in zip(tested, by_level, strict=True):
+        end = first + len(column.tests)
+        out[first:end] = _by_test(column, split_prior, weights)
+        first = end
+    return out
 
 
 def weights_of_levels(
@@ -112,7 +114,7 @@ def _level_sizes(column: Column, split_prior: str) -> tuple[int, ...]:
     if isinstance(column.levels, KeptLevels):
         sizes = column.levels.sizes
     elif column.thresholds:
-        sizes = tuple(np.bincount(np.asarray(column.levels)).tolist())
+        sizes = sizes_of(column.levels)
     else:
         sizes = (len(column.tests) - column.has_missing,)
     return (*filter(None, sizes), *(1,) * column.has_missing)

@@ -35,6 +35,8 @@ _KINDS: dict[type, str] = {
 class Frame(Table):
     """A data frame in memory; a column becomes an array when it is read."""
 
+    borrowed = True
+
     def __init__(self, frame: nw.DataFrame[Any]) -> None:
         self.frame = frame
         self.n_rows, self.n_columns = frame.shape
@@ -74,7 +76,7 @@ def open_frame(owner: Any, X: Any, *, reset: bool) -> Table | None:
     if frame.implementation.is_pandas_like():
         block = _one_block(X)
         if block is not None:
-            return Matrix(block)
+            return Matrix(block, borrowed=len(X) > 1)
         # By position: names may be numbers or tuples.
         frame = nw.from_native(X.set_axis([f"x{j}" for j in range(X.shape[1])], axis=1))
     return Frame(frame)

@@ -32,6 +32,8 @@ class Table(ABC):
     n_rows: int
     n_columns: int
     names: NDArray[np.object_] | None = None  # as in the user's data frame
+    # Whether the values are the caller's: then it takes no memory to hold the table.
+    borrowed = False
 
     def label(self, column: int) -> str:
         """Name a column in a message."""
@@ -49,9 +51,15 @@ class Table(ABC):
 class Matrix(Table):
     """A matrix of numbers or booleans, in the caller's memory if possible."""
 
-    def __init__(self, values: NDArray[Any], masked: NDArray[np.bool_] | None = None) -> None:
+    def __init__(
+        self,
+        values: NDArray[Any],
+        masked: NDArray[np.bool_] | None = None,
+        borrowed: bool = False,
+    ) -> None:
         self.values = values
         self.masked = masked
+        self.borrowed = borrowed
         self.n_rows, self.n_columns = values.shape
 
     def read(self, column: int) -> Values:
@@ -126,7 +134,9 @@ def _read_array(owner: Any, X: Any, reset: bool) -> Table:
     if values.dtype.kind == "c":  # scikit-learn refuses it as well, with another message
         raise ValueError("Complex data not supported: pass real and imaginary parts as columns.")
     if values.dtype.kind in "biuf":
-        return Matrix(native(values), masked)
+        numbers = native(values)
+        borrowed = isinstance(X, np.ndarray) and np.may_share_memory(numbers, X)
+        return Matrix(numbers, masked, borrowed)
     if values.dtype.kind in "SV":
         raise TypeError(f"X has type {values.dtype}: decode bytes to text.")
     return Objects(values, masked)

@@ -79,7 +79,7 @@ class FittedTree:
         """The class probabilities of every node, (nodes, classes): posterior means."""
         return posterior_mean(self.tree.counts, self.prior.rho)
 
-    @cached_property
+    @property
     def test_weights(self) -> NDArray[np.uint32] | None:
         """The weights of the tests; None: all the same. 0 for thresholds that were not kept."""
         columns, prior = self.schema.columns, self.prior

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "check.hpp"
+#include "data/dataset.hpp"
 #include "problem.hpp"
 #include "turned_clock.hpp"
 
@@ -290,11 +291,14 @@ TEST(a_threshold_parts_rows_by_their_ranks) {
 TEST(the_least_that_varies_is_that_of_the_closest_rows) {
   Random random(153);
   for (int round = 0; round < 120; ++round) {
-    const Filled filled = random_rows(random, random.between<std::size_t>(1, 150), round % 2 == 0);
+    Filled filled = random_rows(random, random.between<std::size_t>(1, 150), round % 2 == 0);
     std::vector<std::size_t> rows(filled.ranks[0].size());
     std::iota(rows.begin(), rows.end(), std::size_t{0});
     std::vector<std::int64_t> least;
     CHECK(filled.columns.least_varying(filled.set_of(rows), least, maptree::no_watch()));
+    for (std::size_t c = 0; c < filled.ranks.size(); ++c)
+      CHECK_EQUAL(filled.columns.n_used(c),
+                  std::set<std::uint32_t>(filled.ranks[c].begin(), filled.ranks[c].end()).size());
     CHECK_EQUAL(least.size(), rows.size() + 1);
     CHECK_EQUAL(least[0], 0);
     CHECK_EQUAL(least[1], 0);
@@ -358,7 +362,7 @@ TEST(the_least_that_varies_is_found_for_fewer_numbers_where_rows_are_many) {
   }
   // Without the last row: one number in eight more.
   ranks.pop_back();
-  const Filled fewer({ranks}, {200'000});
+  Filled fewer({ranks}, {200'000});
   RowSet rows(maptree::words_for(ranks.size()));
   for (std::size_t r = 0; r < ranks.size(); ++r) rows.insert(r);
   std::vector<std::int64_t> least;
@@ -371,7 +375,7 @@ TEST(the_least_that_varies_is_found_for_fewer_numbers_where_rows_are_many) {
 TEST(the_least_that_varies_is_void_where_it_is_stopped) {
   Random random(156);
   for (const bool weighted : {false, true}) {
-    const Filled filled = random_rows(random, 40, weighted);
+    Filled filled = random_rows(random, 40, weighted);
     std::vector<std::size_t> rows(40);
     std::iota(rows.begin(), rows.end(), std::size_t{0});
     const auto find = [&](const TurnedClock& clock) {
@@ -387,5 +391,54 @@ TEST(the_least_that_varies_is_void_where_it_is_stopped) {
     CHECK(counted.n_readings() > 40);
     for (std::int64_t late_from = 0; late_from < counted.n_readings(); ++late_from)
       CHECK(!find(TurnedClock(late_from)));
+  }
+}
+
+TEST(rows_beside_a_threshold_have_the_ranks_next_to_it) {
+  Random random(157);
+  for (int round = 0; round < 100; ++round) {
+    const auto n_rows = random.between<std::size_t>(2, 90);
+    const std::uint32_t n_ranks = random.between(2u, 30u);
+    std::vector<Ranks> ranks(2, Ranks(n_rows));
+    std::vector<std::uint8_t> labels(n_rows);
+    std::vector<std::int64_t> weights(round % 2 == 0 ? n_rows : 0);
+    for (std::size_t r = 0; r < n_rows; ++r) {
+      for (Ranks& of : ranks) of[r] = random.below(n_ranks);
+      labels[r] = static_cast<std::uint8_t>(random.below(2));
+      if (!weights.empty()) weights[r] = r == 0 ? 1 : random.below(3);
+    }
+    const std::vector<OrderedColumn> columns{{ranks[0], n_ranks}, {ranks[1], n_ranks}};
+    const maptree::Dataset data(maptree::PackedTable(n_rows, 3), columns,
+                                maptree::Labels(std::span<const std::uint8_t>(labels)), weights, 2,
+                                {.rows = round % 3 != 0});
+    const auto counts = [&](std::size_t r) { return weights.empty() || weights[r] > 0; };
+    const auto is_used = [&](std::uint32_t c, std::uint32_t rank) {
+      for (std::size_t r = 0; r < n_rows; ++r)
+        if (counts(r) && ranks[c][r] == rank) return true;
+      return false;
+    };
+    const auto beside = [&](const std::vector<std::uint32_t>& of) { return data.rows_beside(of); };
+    std::vector<std::uint32_t> tests;
+    for (std::uint32_t c = 0; c < 2; ++c) {
+      for (std::uint32_t t = 0; t + 1 < n_ranks; ++t) {
+        const std::uint32_t test = 3 + c * (n_ranks - 1) + t;
+        if (!is_used(c, t) || !is_used(c, t + 1)) {
+          CHECK_THROWS(std::invalid_argument, beside({test}));
+        } else if (random.chance(0.5)) {
+          tests.push_back(test);
+        }
+      }
+    }
+    const auto found = beside(tests);
+    CHECK_EQUAL(found.size(), tests.size());
+    for (std::size_t i = 0; i < tests.size(); ++i) {
+      const std::uint32_t c = (tests[i] - 3) / (n_ranks - 1), t = (tests[i] - 3) % (n_ranks - 1);
+      const auto [below, above] = found[i];
+      CHECK_EQUAL(ranks[c][below], t);
+      CHECK_EQUAL(ranks[c][above], t + 1);
+      CHECK(counts(below) && counts(above));
+    }
+    CHECK_THROWS(std::invalid_argument, beside({2}));
+    CHECK_THROWS(std::invalid_argument, beside({3 + 2 * (n_ranks - 1)}));
   }
 }
