@@ -379,23 +379,25 @@ TEST(cuts_that_were_not_scanned_part_rows_into_leaves_of_the_least_size) {
   }
 }
 
-// A bound of a side that a proof has raised bounds larger sides only where these cost no less, and
-// it is of use only where more than a scan can tell.
+// Without a limit of depth thresholds are looked at one by one. With one, a bound of a side that a
+// proof has raised bounds larger sides only where these cost no less, and it is of use only where
+// more than a scan can tell.
 TEST(sides_of_spans_are_raised_where_larger_ones_cost_no_less) {
   Random random(175);
   int n_yes = 0, n_no = 0, n_next = 0;
   for (int round = 0; round < 300; ++round) {
     const bool deep = random.chance(0.5);
     const ordered_rows::Shape shape = random_shape(random, deep);
+    Options options = random_options(random, deep);
+    if (random.chance(0.5)) options.max_depth = random.between(3, 6);
     const Bench bench(ordered_rows::random_table(random, shape),
-                      random_prior(random, shape.n_classes), random_options(random, deep));
+                      random_prior(random, shape.n_classes), options);
     const maptree::SpanExpander expander(bench.data, bench.posterior, bench.bounds, bench.options);
     const maptree::Expander any(bench.data, bench.posterior, bench.bounds, bench.options);
     for (std::size_t depth = 0; depth < 4; ++depth) {
       const Cost slack = bench.bounds.shrink_slack(depth + 1);
       const bool may = bench.options.spans && bench.options.min_samples_leaf == 1 &&
-                       (bench.options.max_depth < 0 ||
-                        static_cast<std::int64_t>(depth) + 2 < bench.options.max_depth) &&
+                       static_cast<std::int64_t>(depth) + 2 < bench.options.max_depth &&
                        slack == Cost(0);
       CHECK_EQUAL(expander.may_raise(bench.bounds, depth), may);
       CHECK_EQUAL(any.may_raise_spans(bench.bounds, depth), may);
