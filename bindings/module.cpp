@@ -232,7 +232,8 @@ constexpr std::pair<const char*, bool Options::*> switches[] = {
     {"distinct_rows_bound", &Options::distinct_rows_bound},
     {"varying_bound", &Options::varying_bound},
     {"structure_bound", &Options::structure_bound},
-    {"equivalent_rows_bound", &Options::equivalent_rows_bound}};
+    {"equivalent_rows_bound", &Options::equivalent_rows_bound},
+    {"few_leaves_bound", &Options::few_leaves_bound}};
 
 Options make_options(Options options, const nb::kwargs& kwargs) {
   for (const auto& [key, value] : kwargs) {

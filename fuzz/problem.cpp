@@ -30,6 +30,7 @@ const std::vector<Switch> switches = {
     {"depth_transfer", &Options::depth_transfer},
     {"graded_proof", &Options::graded_proof},
     {"spans", &Options::spans},
+    {"few_leaves_bound", &Options::few_leaves_bound},
 };
 
 namespace {

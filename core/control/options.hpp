@@ -28,6 +28,8 @@ struct Options {
   bool structure_bound = true;      // cheapest structure over that many rows (needs distinct rows)
   bool equivalent_rows_bound = true;  // identical rows of several classes (needs fold_rows)
 
+  bool few_leaves_bound = true;  // three classes in two leaves, or two more splits (needs varying)
+
   bool spans = true;  // one bound for many thresholds of an ordered column
 
   // Good trees.
@@ -44,7 +46,7 @@ struct Options {
     options.fold_columns = options.fold_rows = false;
     options.compact = options.pair_expansion = options.greedy_start = options.improve = false;
     options.distinct_rows_bound = options.varying_bound = false;
-    options.structure_bound = options.equivalent_rows_bound = false;
+    options.structure_bound = options.equivalent_rows_bound = options.few_leaves_bound = false;
     options.depth_first = options.depth_transfer = options.graded_proof = false;
     return options;
   }

@@ -68,6 +68,8 @@ class Bounds {
     return distinct_ ? posterior_.stop(depth) : Cost(0);
   }
   [[nodiscard]] Cost stop_upper(std::size_t depth) const { return posterior_.stop(depth); }
+  // Whether trees may only have so many levels.
+  [[nodiscard]] bool limited() const { return max_depth_ >= 0; }
   // Whether a node at this depth may be split.
   [[nodiscard]] bool may_split(std::size_t depth) const {
     return max_depth_ < 0 || depth < static_cast<std::size_t>(max_depth_);

@@ -75,6 +75,32 @@ void PartScan::choose_counters() {
              (leaves_only_ || pure_rows);
 }
 
+// B7 bounds parts of three classes whose rows count one each.
+void PartScan::find_few_leaves() {
+  few_leaves_ = options_.few_leaves_bound && options_.varying_bound &&
+                options_.distinct_rows_bound && data_.rows_folded() && counted_ && unit_rows_ &&
+                !leaves_only_ && mixed_.size() == 3;
+  if (!few_leaves_) return;
+  const auto n_rows = static_cast<std::int32_t>(view_->n_rows());
+  const std::int64_t rounding = 4 * static_cast<std::int64_t>(n_rows);
+  first_split_.resize(floor_.size());
+  for (std::size_t rows = 0; rows < first_split_.size(); ++rows)
+    first_split_[rows] =
+        (posterior_.split(depth_ + 1) + bounds_->spanned_cost(rows)).units() - rounding;
+  // Two leaves of so many rows gain less than they cost, whatever the classes.
+  const auto pays = [&](std::int32_t rows) {
+    const std::int64_t gain = rising_[rows] - rising_[rows / 2] - rising_[rows - rows / 2];
+    return gain > first_split_[static_cast<std::size_t>(rows)];
+  };
+  lone_rows_ = 1;
+  while (lone_rows_ < n_rows && !pays(lone_rows_ + 1)) ++lone_rows_;
+  second_split_ = !bounds_->may_split(depth_ + 2)
+                      ? Cost::infinity().units()
+                      : (posterior_.split(depth_ + 2) +
+                         bounds_->spanned_cost(static_cast<std::size_t>(lone_rows_) + 1))
+                            .units();
+}
+
 void PartScan::find_span_codes() {
   using Code = OrderedColumns::Code;
   span_codes_.clear();
@@ -161,6 +187,19 @@ void PartScan::scan_counted(std::uint32_t column) {
     for (std::size_t k = 0; k < n_classes; ++k) n += counts.template at<Bits>(k);
     return n;
   };
+  const bool few_leaves = few_leaves_;
+  const std::int64_t* const first_split = first_split_.data();
+  const std::int64_t second_split = second_split_;
+  const std::int32_t lone_rows = lone_rows_;
+  // B7: two leaves hold three classes, or there are more splits.
+  const auto few = [=](const Counts& counts, std::int32_t n) {
+    std::int64_t mixing = second_split;
+    for (std::size_t k = 0; k < 3; ++k) {
+      const std::int32_t a = counts.template at<Bits>(k), b = counts.template at<Bits>((k + 1) % 3);
+      mixing = std::min(mixing, rising[a + b] - rising[a] - rising[b]);
+    }
+    return first_split[n] + mixing;
+  };
   const auto costs = [&](const Counts& counts) {
     std::int32_t n = 0;
     std::int64_t leaf = 0, apart = 0;
@@ -173,8 +212,13 @@ void PartScan::scan_counted(std::uint32_t column) {
     const std::int32_t rows = unit ? n : counts.template at<Bits>(n_classes);
     Costs out;
     out.leaf = leaf + rising[n] + (rows > 1 ? stop : 0);
-    if constexpr (!LeavesOnly)
-      out.bound = std::min(out.leaf, floor[static_cast<std::size_t>(rows)] + apart);
+    if constexpr (!LeavesOnly) {
+      std::int64_t split = floor[static_cast<std::size_t>(rows)] + apart;
+      if constexpr (K == 3)
+        if (few_leaves)
+          split = std::max(split, n <= lone_rows ? leaf + rising[n] : few(counts, n) + apart);
+      out.bound = std::min(out.leaf, split);
+    }
     return out;
   };
   struct Span {

@@ -19,6 +19,7 @@ PartScan::PartScan(const Dataset& data, const Posterior& posterior, const Option
   pure_.reserve(n_classes);
   mask_.reserve(data.n_words());
   floor_.reserve(data.n_distinct_rows() + 1);
+  first_split_.reserve(data.n_distinct_rows() + 1);
   for (Part& part : parts_)
     for (std::vector<std::int32_t>* counts : {&part.classes, &part.rest, &part.low, &part.low_rest})
       counts->reserve(n_classes);
@@ -37,7 +38,7 @@ std::size_t PartScan::bytes_for(const Dataset& data) {
     counting += OrderedView::most_cuts(data) * sizeof(OrderedColumns::Code);
   return static_cast<std::size_t>(data.n_classes()) *
              (2 * sizeof(std::int64_t*) + 8 * sizeof(std::int32_t)) +
-         data.n_words() * sizeof(Word) + (data.n_distinct_rows() + 1) * sizeof(std::int64_t) +
+         data.n_words() * sizeof(Word) + 2 * (data.n_distinct_rows() + 1) * sizeof(std::int64_t) +
          counting;
 }
 
@@ -63,6 +64,7 @@ void PartScan::start(const OrderedView& view, const Bounds& bounds, std::size_t 
   }
   of_codes_ = data_.ordered().weighted() ? posterior_.test_costs().of_codes() : nullptr;
   choose_counters();
+  find_few_leaves();
   if (counted_ && of_codes_ != nullptr) find_span_codes();
 }
 
@@ -383,7 +385,8 @@ std::size_t PartScan::bytes() const {
                part.low_rest.capacity();
   return everywhere_.capacity() + numbers * sizeof(std::int32_t) + mask_.capacity() * sizeof(Word) +
          span_codes_.capacity() * sizeof(OrderedColumns::Code) +
-         (floor_.capacity() + ones_.capacity() + sums_.capacity()) * sizeof(std::int64_t) +
+         (floor_.capacity() + first_split_.capacity() + ones_.capacity() + sums_.capacity()) *
+             sizeof(std::int64_t) +
          (mixed_.capacity() + pure_.capacity()) * sizeof(mixed_[0]);
 }
 

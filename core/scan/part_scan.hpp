@@ -84,6 +84,7 @@ class PartScan {
   [[nodiscard]] static std::size_t words_needed(const Dataset& data);  // of a row, at most
   void choose_counters();
   void find_span_codes();
+  void find_few_leaves();
   void make_ones(std::span<const std::uint8_t> side);
   template <std::size_t Words>
   void sum_rows(std::uint32_t column);
@@ -117,6 +118,12 @@ class PartScan {
   bool may_split_ = false, leaves_only_ = false;
   std::int64_t stop_lower_ = 0, stop_upper_ = 0;
   std::vector<std::int64_t> floor_;  // by distinct rows
+  // B7, where it is used: by rows what the first split pays, what another one pays, and up to how
+  // many rows no split pays.
+  bool few_leaves_ = false;
+  std::vector<std::int64_t> first_split_;
+  std::int64_t second_split_ = 0;
+  std::int32_t lone_rows_ = 0;
   const std::int64_t* rising_ = nullptr;
   std::vector<const std::int64_t*> mixed_, pure_;
   std::vector<Word> mask_;  // places of part 1

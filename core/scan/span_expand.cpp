@@ -74,14 +74,15 @@ bool SpanExpander::expand(const Bounds& bounds, const RowSet& rows, std::size_t 
   } else {
     add_given(spans);
   }
+  // Without a goal nobody raises anything: good trees are all that is sought.
+  const bool may_wait = goal.finite() ? may_raise(bounds, depth) : sides_tell(bounds, depth);
   const auto limit = [&] { return std::min({goal, upper, out.leaf, out.base + best_}); };
   while (!heap_.empty()) {
     const Span span = heap_.front();
     if (out.base + span.total >= limit() || scans_left_ <= 0) break;
     std::pop_heap(heap_.begin(), heap_.end());
     heap_.pop_back();
-    if (may_raise(bounds, depth) &&
-        out.base + span.test + span.upper[0] + span.upper[1] >= limit()) {
+    if (may_wait && out.base + span.test + span.upper[0] + span.upper[1] >= limit()) {
       left_.push_back(span);
       continue;
     }
@@ -140,6 +141,12 @@ bool SpanExpander::is_allowed(const Span& span) const {
 }
 
 bool SpanExpander::may_raise(const Bounds& bounds, std::size_t depth) const {
+  // Without a limit of depth the thresholds themselves are better: they have more rows than the
+  // sides, so that less has to be raised, and by less (bounds.md, section 14).
+  return bounds.limited() && sides_tell(bounds, depth);
+}
+
+bool SpanExpander::sides_tell(const Bounds& bounds, std::size_t depth) const {
   // Where grandchildren are leaves a scan is exact, and there is nothing to raise.
   return options_.spans && options_.min_samples_leaf == 1 && bounds.may_split(depth + 2) &&
          bounds.shrink_slack(depth + 1) == Cost(0);

@@ -6,8 +6,8 @@
 // reaches the goal needs no look at its thresholds. One that cannot reach it, because trees are
 // known for both that cost less, is parted: the cut in its middle is scanned (part_scan.hpp), which
 // gives that threshold's own bounds, one level down, and better ones to the spans on either side.
-// Spans that may reach the goal but do not yet are left to the prover, which raises the bounds of
-// their two sides as it does those of a split.
+// Where depth is limited, spans that may reach the goal but do not yet are left to the prover,
+// which raises the bounds of their two sides as it does those of a split.
 //
 // The first cuts to be scanned are those that part the node best on their own. That finds a good
 // tree soon, and what is left of large nodes can wait: an expansion ends after so much work.
@@ -59,6 +59,8 @@ class SpanExpander {
     bool operator<(const Span& other) const { return total > other.total; }  // least on top
   };
 
+  // Whether the sides of a span bound it, however far they are raised.
+  [[nodiscard]] bool sides_tell(const Bounds& bounds, std::size_t depth) const;
   bool begin(const RowSet& rows, std::size_t depth, Watch& watch, Expansion& out);
   bool look_at_leaves(const Bounds& bounds, std::size_t depth, Watch& watch, Expansion& out);
   void add_given(std::span<const SplitBounds> spans);

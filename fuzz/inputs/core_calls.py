@@ -54,6 +54,7 @@ _SWITCHES = (
     "structure_bound",
     "varying_bound",
     "spans",
+    "few_leaves_bound",
 )
 
 

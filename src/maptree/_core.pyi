@@ -100,6 +100,7 @@ class Options:
         graded_proof: bool = True,
         distinct_rows_bound: bool = True,
         equivalent_rows_bound: bool = True,
+        few_leaves_bound: bool = True,
         structure_bound: bool = True,
         varying_bound: bool = True,
         kernel: str = "auto",
@@ -130,6 +131,8 @@ class Options:
     def distinct_rows_bound(self) -> bool: ...
     @property
     def equivalent_rows_bound(self) -> bool: ...
+    @property
+    def few_leaves_bound(self) -> bool: ...
     @property
     def structure_bound(self) -> bool: ...
     @property

@@ -22,6 +22,7 @@ SWITCHES = (
     "pair_expansion",
     "distinct_rows_bound",
     "equivalent_rows_bound",
+    "few_leaves_bound",
     "structure_bound",
     "varying_bound",
     "greedy_start",

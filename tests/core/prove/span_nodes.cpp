@@ -147,7 +147,7 @@ ordered_rows::Bench random_bench(Random& random) {
 }
 
 std::uint32_t random_limit(Random& random) {
-  return random.one_of<std::uint32_t>({maptree::no_limit, maptree::no_limit, 3, 2});
+  return random.one_of<std::uint32_t>({maptree::no_limit, 5, 4, 3, 2});
 }
 
 }  // namespace

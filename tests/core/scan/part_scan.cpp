@@ -25,8 +25,57 @@ struct Expected {
   std::int64_t weight = 0, varying = 0;
 };
 
-Expected expect(const Bench& bench, const std::vector<std::size_t>& slots, std::size_t depth) {
+// B7 of a part of a node of three classes, from its definition.
+Cost few_leaves(const Bench& bench, const maptree::SetCounts& part, const maptree::SetCounts& node,
+                std::size_t depth) {
+  const maptree::Posterior& posterior = bench.posterior;
+  const auto leaf = [&](std::vector<std::pair<std::size_t, std::int64_t>> some) {
+    std::vector<std::int64_t> classes(part.classes.size(), 0);
+    for (const auto& [k, n] : some) classes[k] = n;
+    return posterior.leaf(classes);
+  };
+  const auto split = [&](std::int64_t rows, std::size_t d) {
+    return posterior.split(d) + bench.bounds.spanned_cost(static_cast<std::size_t>(rows));
+  };
+  const Cost rounding(4 * static_cast<std::int64_t>(node.distinct));
+  // By the table of all rows: those of a class end at its own.
+  const std::int64_t* const rising = posterior.rising_table();
+  const auto pays = [&](std::int64_t rows) {
+    for (std::int64_t a = 1; a < rows; ++a)
+      if (Cost(rising[rows] - rising[a] - rising[rows - a]) > split(rows, depth) - rounding)
+        return true;
+    return false;
+  };
+  std::int64_t lone = 1;
+  while (lone < node.distinct && !pays(lone + 1)) ++lone;
+  const std::vector<std::int64_t> classes(part.classes.begin(), part.classes.end());
+  if (part.weight <= lone) return posterior.leaf(classes);
+  Cost apart(0), least = Cost::infinity();
+  for (std::size_t k = 0; k < classes.size(); ++k) apart += leaf({{k, classes[k]}});
+  if (bench.bounds.may_split(depth + 1)) least = apart + split(lone + 1, depth + 1);
+  for (std::size_t k = 0; k < classes.size(); ++k)
+    for (std::size_t l = 0; l < k; ++l) {
+      if (node.classes[k] == 0 || node.classes[l] == 0) continue;
+      least = std::min(least, apart - leaf({{k, classes[k]}}) - leaf({{l, classes[l]}}) +
+                                  leaf({{k, classes[k]}, {l, classes[l]}}));
+    }
+  return split(part.weight, depth) - rounding + least;
+}
+
+// Where B7 is used.
+bool has_few_leaves(const Bench& bench, const maptree::SetCounts& node) {
+  const Options& options = bench.options;
+  return options.few_leaves_bound && options.varying_bound && options.distinct_rows_bound &&
+         node.weight == node.distinct && node.weight < 1 << 16 &&
+         std::ranges::count_if(node.classes, [](std::int32_t n) { return n > 0; }) == 3;
+}
+
+int n_few;  // parts that B7 raises
+
+Expected expect(const Bench& bench, const maptree::SetCounts& node,
+                const std::vector<std::size_t>& slots, std::size_t depth) {
   const Splits splits(bench, slots);
+  const bool few = has_few_leaves(bench, node);
   const maptree::SetCounts all = splits.count(slots);
   const RowSet rows = ordered_rows::set_of(slots, bench.data.n_words());
   const auto leaf_of = [&](const maptree::SetCounts& set, std::size_t d) {
@@ -46,8 +95,13 @@ Expected expect(const Bench& bench, const std::vector<std::size_t>& slots, std::
         Cost loose = base + bench.test_cost(test), lower = loose, leaves = loose;
         for (const maptree::SetCounts* side : {&zero, &one}) {
           const Cost spanned = bench.bounds.spanned_cost(static_cast<std::size_t>(side->distinct));
-          loose += bench.free_bounds.bracket(*side, depth + 1, spanned).lower;
-          lower += bench.bounds.bracket(*side, depth + 1, spanned).lower;
+          Cost least(0);
+          if (few && test >= bench.data.n_columns())
+            least = std::min(leaf_of(*side, depth + 1), few_leaves(bench, *side, node, depth + 1));
+          const Cost free = bench.free_bounds.bracket(*side, depth + 1, spanned).lower;
+          n_few += least > free ? 1 : 0;
+          loose += std::max(least, free);
+          lower += std::max(least, bench.bounds.bracket(*side, depth + 1, spanned).lower);
           leaves += leaf_of(*side, depth + 1);
         }
         out.loose = std::min(out.loose, loose);
@@ -85,11 +139,12 @@ class Parts {
       side[view_.places()[i]] = low[i];
       parts[low[i]].push_back(slots_[i]);
     }
+    const maptree::SetCounts node = Splits(bench_, slots_).count(slots_);
     PartBounds out[2];
     CHECK(scan_.scan(side, maptree::no_watch(), out));
     for (int s = 0; s < 2; ++s) {
       CHECK_EQUAL(out[s].weight == 0, parts[s].empty());
-      if (!parts[s].empty()) compare(out[s], expect(bench_, parts[s], depth_));
+      if (!parts[s].empty()) compare(out[s], expect(bench_, node, parts[s], depth_));
       ++n_parts;
     }
   }
@@ -222,6 +277,32 @@ TEST(parts_are_bounded_as_by_trying_every_split) {
     }
   }
   CHECK(Parts::n_split > Parts::n_parts / 20);
+}
+
+// Three classes, rows of weight 1 and many thresholds: what B7 is for.
+TEST(parts_of_three_classes_are_bounded_by_few_leaves) {
+  Random random(167);
+  n_few = 0;
+  for (int round = 0; round < 60; ++round) {
+    ordered_rows::Shape shape;
+    shape.n_rows = random.one_of<std::size_t>({6, 20, 40, 90});
+    shape.n_classes = random.one_of({3, 3, 5});
+    shape.n_ordered = random.between<std::size_t>(1, 4);
+    shape.n_binary = random.one_of<std::size_t>({0, 2});
+    shape.most_ranks = 400;
+    shape.weighted_tests = random.chance(0.3);
+    Options options;
+    if (random.chance(0.3)) options.min_samples_leaf = random.between(2, 6);
+    if (random.chance(0.4)) options.max_depth = random.between(2, 4);
+    if (random.chance(0.1)) options.few_leaves_bound = false;
+    ordered_rows::Table table = ordered_rows::random_table(random, shape);
+    for (int& label : table.labels)
+      label = std::min(label, random.one_of({2, 2, 4}) % shape.n_classes);
+    const Bench bench(table, random_prior(random, shape.n_classes), options);
+    for (std::size_t depth = 0; depth < 3; ++depth)
+      Parts(bench, bench.data.all_rows(), depth).check_some(random);
+  }
+  CHECK(n_few > 1000);
 }
 
 // A row of two classes cannot be split, but with another row beside it: without the bound of

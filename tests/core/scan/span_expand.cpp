@@ -379,23 +379,72 @@ TEST(cuts_that_were_not_scanned_part_rows_into_leaves_of_the_least_size) {
   }
 }
 
-// A bound of a side that a proof has raised bounds larger sides only where these cost no less, and
-// it is of use only where more than a scan can tell.
+// B7 against the optimum: three classes, and thresholds that are many for so few rows.
+TEST(few_leaves_bound_no_split_by_more_than_it_costs) {
+  Random random(178);
+  int n_raised = 0;
+  for (int round = 0; round < 150; ++round) {
+    ordered_rows::Table table;
+    const std::size_t n_rows = random.between<std::size_t>(5, 13);
+    const std::uint32_t n_ranks = random.one_of({14u, 60u, 400u});
+    table.n_classes = 3;
+    table.n_ranks = {n_ranks, n_ranks};
+    table.ranks.resize(2);
+    const double share = random.one_of({0.0, 0.7});
+    for (std::size_t r = 0; r < n_rows; ++r) {
+      table.labels.push_back(random.below(3));
+      table.weights.push_back(1);
+      // Classes that can be told apart in the first column, or not.
+      const auto near = static_cast<std::uint32_t>(table.labels.back()) * (n_ranks / 3);
+      table.ranks[0].push_back(random.chance(share) ? near + random.below(n_ranks / 3)
+                                                    : random.below(n_ranks));
+      table.ranks[1].push_back(random.below(n_ranks));
+    }
+    if (random.chance(0.3))
+      for (std::size_t t = 0; t < table.n_tests(); ++t)
+        table.test_weights.push_back(1u << random.below(4));
+    maptree::Prior prior = random_prior(random, 3);
+    if (random.chance(0.7)) prior.rho.assign(3, random.one_of({0.01, 0.1, 0.5}));
+    Options options;
+    if (random.chance(0.3)) options.max_depth = random.between(2, 4);
+    if (random.chance(0.2)) options.min_samples_leaf = 2;
+    const Bench bench(table, prior, options);
+    Expansions(bench, random).check(bench.data.all_rows(), 0);
+    // What the switch changes.
+    options.few_leaves_bound = false;
+    maptree::SpanExpander with(bench.data, bench.posterior, bench.bounds, bench.options);
+    maptree::SpanExpander without(bench.data, bench.posterior, bench.bounds, options);
+    maptree::PartBounds raised, plain;
+    const RowSet rows = bench.data.all_rows();
+    CHECK(with.look(bench.bounds, rows, 0, maptree::no_watch(), raised));
+    CHECK(without.look(bench.bounds, rows, 0, maptree::no_watch(), plain));
+    CHECK(raised.lower >= plain.lower);
+    exact::Solver exact(bench.data, bench.posterior, options.max_depth, options.min_samples_leaf);
+    CHECK(raised.lower <= exact.optimum(rows, 0));
+    n_raised += raised.lower > plain.lower ? 1 : 0;
+  }
+  CHECK(n_raised > 10);
+}
+
+// Without a limit of depth thresholds are looked at one by one. With one, a bound of a side that a
+// proof has raised bounds larger sides only where these cost no less, and it is of use only where
+// more than a scan can tell.
 TEST(sides_of_spans_are_raised_where_larger_ones_cost_no_less) {
   Random random(175);
   int n_yes = 0, n_no = 0, n_next = 0;
   for (int round = 0; round < 300; ++round) {
     const bool deep = random.chance(0.5);
     const ordered_rows::Shape shape = random_shape(random, deep);
+    Options options = random_options(random, deep);
+    if (random.chance(0.5)) options.max_depth = random.between(3, 6);
     const Bench bench(ordered_rows::random_table(random, shape),
-                      random_prior(random, shape.n_classes), random_options(random, deep));
+                      random_prior(random, shape.n_classes), options);
     const maptree::SpanExpander expander(bench.data, bench.posterior, bench.bounds, bench.options);
     const maptree::Expander any(bench.data, bench.posterior, bench.bounds, bench.options);
     for (std::size_t depth = 0; depth < 4; ++depth) {
       const Cost slack = bench.bounds.shrink_slack(depth + 1);
       const bool may = bench.options.spans && bench.options.min_samples_leaf == 1 &&
-                       (bench.options.max_depth < 0 ||
-                        static_cast<std::int64_t>(depth) + 2 < bench.options.max_depth) &&
+                       static_cast<std::int64_t>(depth) + 2 < bench.options.max_depth &&
                        slack == Cost(0);
       CHECK_EQUAL(expander.may_raise(bench.bounds, depth), may);
       CHECK_EQUAL(any.may_raise_spans(bench.bounds, depth), may);
