@@ -210,6 +210,8 @@ void classify(const Problem& problem) {
   }
   kinds["weights"] += weights;
   kinds["weights of tests"] += !model.test_weight.empty();
+  kinds["ordered columns"] += !problem.ordered.empty();
+  kinds["ordered columns, each row once"] += !problem.ordered.empty() && !repeated && !weights;
   kinds["repeated rows"] += repeated;
   kinds["impure rows"] += impure;
   kinds["over 7 columns"] += model.n_columns() > 7;

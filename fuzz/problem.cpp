@@ -211,6 +211,20 @@ void make_ordered(Random& random, Problem& problem) {
   problem.options.fold_rows = problem.options.depth_first = true;
 }
 
+// Every row once, with weight 1: what bounds of rows that count one each are for.
+void keep_distinct_rows(Model& model) {
+  std::set<std::vector<int>> seen;
+  std::size_t kept = 0;
+  for (std::size_t r = 0; r < model.x.size(); ++r) {
+    if (!seen.insert(model.x[r]).second) continue;
+    if (kept < r) model.x[kept] = std::move(model.x[r]);
+    model.y[kept++] = model.y[r];
+  }
+  model.x.resize(kept);
+  model.y.resize(kept);
+  model.weight.assign(kept, 1);
+}
+
 void random_test_weights(Random& random, Model& model) {
   constexpr long heaviest = 1L << 30;
   const int kind = random.below(5);
@@ -247,7 +261,10 @@ Problem random_problem(Random& random) {
   // What most wants trying: proofs by depth, on several threads, in memory that has to be reused.
   if (random.chance(0.7)) problem.options.depth_first = true;
   if (problem.options.depth_first && random.chance(0.3)) problem.threads = random.between(2L, 3L);
-  if (random.chance(0.3)) make_ordered(random, problem);
+  if (random.chance(0.3)) {
+    make_ordered(random, problem);
+    if (random.chance(0.5)) keep_distinct_rows(problem.model);
+  }
   if (random.chance(0.33)) random_test_weights(random, problem.model);
   return problem;
 }
