@@ -10,11 +10,11 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from maptree import BinaryEncoder, MAPTreeClassifier, load_model
+from maptree import BinaryEncoder, MAPTreeClassifier, load_model, log_posterior
 from maptree.encoding import choosing
 from maptree.estimators import map_classifier
 from maptree.schema.kept_thresholds import FEW_THRESHOLDS, Kept
-from maptree.schema.placing import EveryThreshold, ReadAgain
+from maptree.schema.placing import EveryThreshold, ReadAgain, digest_of
 from maptree.words.certificate import certificate_sentences
 from samples import classifier
 
@@ -139,7 +139,7 @@ def test_equal_rows_and_missing_values(few, tmp_path):
 
 def test_thresholds_that_are_read_again():
     values = np.array([3.0, np.nan, 1.0, 2.5, 1.0, 0.25])
-    later = ReadAgain(lambda: values, 4, as_floats=True)
+    later = ReadAgain(lambda: values, 4, True, digest_of(values))
     every = EveryThreshold("number", np.array([0.25, 1.0, 2.5, 3.0]))
     assert later[:3] == every
     assert later.beside([(5, 2), (4, 3), (3, 0)]) == list(every)
@@ -172,3 +172,43 @@ def test_a_column_of_few_thresholds_keeps_them_all():
     X, y = table(FEW_THRESHOLDS + 2, 2)
     model = classifier(encoder=EVERY, max_expansions=1).fit(X, y)
     assert isinstance(model.fitted_.schema.columns[0].thresholds, Kept)
+
+
+@pytest.mark.parametrize("value", [np.nan, 0.0])
+def test_a_table_that_is_changed_while_it_is_fitted_is_refused(few, value):
+    X, y = table(200)
+    model = classifier(encoder=EVERY).fit(X, y)
+    before = model.rules()
+
+    def change(progress):
+        X[:] = value
+
+    changing = model.set_params(callback=change)
+    with pytest.raises(ValueError, match=r"X was changed while it was fitted.*fit again"):
+        changing.fit(X, y)
+    assert model.rules() == before
+
+
+def test_what_is_not_kept_does_not_hinder_a_look_at_the_encoder(few):
+    X, y = table(200)
+    encoder = classifier(encoder=EVERY).fit(X, y).encoder_
+    kept = [column.thresholds for column in encoder.schema_]
+    assert all(isinstance(thresholds, Kept) for thresholds in kept)
+    numbers = encoder.test_thresholds_
+    assert numbers[~np.isnan(numbers)].tolist() == [t for of in kept for t in of.items]
+    assert "test_thresholds_" in dir(encoder)
+    assert "BinaryEncoder" in encoder._repr_html_()
+    with pytest.raises(ValueError, match="only the thresholds that its tree tests"):
+        encoder.test_weights()
+    assert set(encoder.test_weights("tests")) == {1}
+
+
+def test_the_weights_of_all_tests_come_from_an_encoder(few):
+    X, y = table(200)
+    model = classifier(encoder=EVERY).fit(X, y)
+    every = BinaryEncoder(max_thresholds=None).fit(X, y)
+    answers = every.transform(X)
+    with pytest.raises(ValueError, match=r"is 0: .*BinaryEncoder\(max_thresholds=None\)"):
+        log_posterior(model.tree_, answers, y, test_weights=model.test_weights_)
+    score = log_posterior(model.tree_, answers, y, test_weights=every.test_weights())
+    assert score == pytest.approx(model.certificate_.log_posterior, abs=1e-6)

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from maptree import (
@@ -95,6 +96,9 @@ def test_a_signaling_nan_is_a_missing_label():
     X = np.array([[Decimal("sNaN")], [Decimal(1)], [Decimal(2)], [None]] * 5, dtype=object)
     model = MAPTreeClassifier().fit(X, [0, 1, 1, 0] * 5)
     assert model.encoder_.get_feature_names_out().tolist() == ["x0 is missing"]
+    frame = pd.DataFrame({"x0": X[:, 0]})
+    assert MAPTreeClassifier().fit(frame, [0, 1, 1, 0] * 5).rules() == model.rules(["x0"])
+    assert model.predict(frame[["x0"]].to_numpy()).tolist() == [0, 1, 1, 0] * 5
 
 
 def test_huge_labels_are_classes():

@@ -16,7 +16,7 @@ from maptree.encoding.thresholds import ChosenThresholds, choose_thresholds
 from maptree.parameters.numbers import bad_value
 from maptree.schema.columns import BinaryColumns, Column, EncoderParameters
 from maptree.schema.kept_thresholds import FEW_THRESHOLDS
-from maptree.schema.placing import EveryThreshold, ReadAgain
+from maptree.schema.placing import EveryThreshold, ReadAgain, digest_of
 from maptree.tables.binary import is_binary
 from maptree.tables.clock import is_zone
 from maptree.tables.deadline import OutOfTimeError, until
@@ -162,7 +162,8 @@ class TablePass:
             or values.data.dtype.kind not in "iuf"
         ):
             return column
-        later = ReadAgain(lambda: table.read(j).data, len(every), every.as_floats)
+        digest = digest_of(values.data)
+        later = ReadAgain(lambda: table.read(j).data, len(every), every.as_floats, digest)
         return replace(column, thresholds=later)
 
     def _append_unused(self, name: str) -> None:

@@ -15,9 +15,10 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 from maptree import _core
 from maptree.encoding.answering import Answers
 from maptree.encoding.choosing import Ranks, Rows, TablePass, binary_schema
-from maptree.parameters.numbers import bad_value, whole_number
+from maptree.parameters.numbers import ParameterError, bad_value, whole_number
 from maptree.parameters.split_prior import by_column, read_column_weights, read_split_prior
-from maptree.schema.columns import Column, EncoderParameters, Schema
+from maptree.schema.columns import Column, EncoderParameters, Schema, Threshold
+from maptree.schema.kept_thresholds import Kept, NotKeptError
 from maptree.schema.schema_json import read_schema, write_schema
 from maptree.schema.weights_of_tests import weights_of_tests
 from maptree.tables.binary import (
@@ -180,15 +181,21 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def test_thresholds_(self) -> NDArray[np.float64]:
-        """The thresholds of numbers, rounded to floats; NaN for other tests."""
-        return np.array(
-            [
-                _as_float(test.value) if column.kind == "number" else np.nan
-                for column in self._columns
-                for test in column.tests
-            ],
-            dtype=np.float64,
-        )
+        """The thresholds of numbers, rounded to floats; NaN for other tests.
+
+        NaN also for thresholds that are not kept, of a model that has only those of its tree.
+        """
+        first = self.schema().first_tests
+        found = np.full(first[-1], np.nan)
+        for column, start in zip(self._columns, first, strict=False):
+            if column.kind != "number":
+                continue
+            thresholds: Sequence[Threshold] = column.thresholds
+            places: Sequence[int] = range(len(thresholds))
+            if isinstance(thresholds, Kept):
+                places, thresholds = thresholds.positions, thresholds.items
+            found[start + np.array(places, dtype=np.intp)] = [_as_float(t) for t in thresholds]
+        return found
 
     @property
     def n_columns_read_(self) -> int:
@@ -268,9 +275,8 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 raise bad_value(name, value, "is unknown", remedy)
         if not isinstance(self.category_sets, (bool, np.bool_)):
             raise bad_value("category_sets", self.category_sets, "is unknown", "pass True or False")
-        limit = self.max_thresholds
         return EncoderParameters(
-            limit if limit is None else whole_number("max_thresholds", limit, least=1),
+            _read_max_thresholds(self.max_thresholds),
             whole_number("max_categories", self.max_categories, least=1),
             self.dates,
             self.decimal,
@@ -392,6 +398,8 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 fault = "leaves out a column that has tests"
                 raise bad_value(f"column_weights[{column.name!r}]", weight, fault, remedy)
         found = weights_of_tests(self.schema_, prior, of_columns)
+        if found is not None and not found.all():
+            raise NotKeptError()
         return np.ones(len(self.test_columns_), dtype=np.uint32) if found is None else found
 
     def report(self) -> ColumnReport:
@@ -424,6 +432,16 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         # Not input_tags.string, although text is accepted: it would promise to accept dicts, too.
         tags.input_tags.categorical = True
         return tags
+
+
+def _read_max_thresholds(given: object) -> int | None:
+    if given is None:
+        return None
+    try:
+        return whole_number("max_thresholds", given, least=1)
+    except ParameterError as error:
+        remedy = "pass a whole number of at least 1, or None for all thresholds"
+        raise type(error)("max_thresholds", given, error.fault, remedy) from None
 
 
 def _as_float(value: Any) -> float:

@@ -21,6 +21,13 @@ FEW_THRESHOLDS = 4096
 class NotKeptError(ValueError):
     """A test that the tree does not use, of a model that has only those that it does."""
 
+    def __init__(self) -> None:
+        super().__init__(
+            "This model has only the thresholds that its tree tests, because it was loaded "
+            f"from a file or the column has more than {FEW_THRESHOLDS:,}. Fit "
+            "BinaryEncoder(max_thresholds=None) to the training table for all of them."
+        )
+
 
 class Kept(OnDemand[Item]):
     """Some items of a longer sequence, at their places; to look at another is an error.
@@ -44,11 +51,7 @@ class Kept(OnDemand[Item]):
     def _at(self, position: int) -> Item:
         place = bisect_left(self.positions, position)
         if place == len(self.positions) or self.positions[place] != position:
-            raise NotKeptError(
-                "This model has only the thresholds that its tree tests, because it was loaded "
-                f"from a file or the column has more than {FEW_THRESHOLDS:,}. Fit "
-                "BinaryEncoder(max_thresholds=None) to the training table for all of them."
-            )
+            raise NotKeptError()
         return self.items[place]
 
     def __eq__(self, other: object) -> bool:

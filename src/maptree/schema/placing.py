@@ -14,6 +14,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,9 +69,10 @@ class ReadAgain(OnDemand[Threshold]):
     """A threshold between every two neighbouring numbers of a column, whose values are not kept.
 
     ``read`` returns them again, row by row: the caller holds the table while it is fitted.
+    ``digest`` tells whether they are the same (``digest_of``).
 
     >>> column = np.array([45, 30, 46, 30])
-    >>> thresholds = ReadAgain(lambda: column, 2, as_floats=True)
+    >>> thresholds = ReadAgain(lambda: column, 2, True, digest_of(column))
     >>> thresholds, thresholds.beside([(3, 0)])
     ((37.5, 45.5), [37.5])
     """
@@ -78,6 +80,7 @@ class ReadAgain(OnDemand[Threshold]):
     read: Callable[[], NDArray[Any]]
     size: int
     as_floats: bool
+    digest: int
 
     def __len__(self) -> int:
         return self.size
@@ -87,13 +90,27 @@ class ReadAgain(OnDemand[Threshold]):
 
     @cached_property
     def _all(self) -> EveryThreshold:
-        values = self.read()
+        values = self._values()
         return EveryThreshold("number", np.unique(values[values == values]))  # not NaN
+
+    def _values(self) -> NDArray[Any]:
+        values = self.read()
+        if digest_of(values) != self.digest:
+            raise ValueError(
+                "X was changed while it was fitted, so there is no tree for it: fit again, and "
+                "pass a copy if a callback or another thread writes to the table."
+            )
+        return values
 
     def beside(self, rows: list[tuple[int, int]]) -> list[Threshold]:
         """Return thresholds, each by a row with the value below it and one with that above."""
-        low, high = self.read()[np.array(rows).T].tolist()
+        low, high = self._values()[np.array(rows).T].tolist()
         return list(place("number", None, low, high, self.as_floats))
+
+
+def digest_of(values: NDArray[Any]) -> int:
+    """Return a checksum of the bytes of an array of numbers."""
+    return crc32(np.ascontiguousarray(values).data)
 
 
 def in_units(values: NDArray[Any], per_unit: Fraction) -> list[Any]:

@@ -6,6 +6,7 @@ Imported only when something other than an array or a list is passed.
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import InvalidOperation
 from fractions import Fraction
 from typing import Any
 
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from maptree.tables.clock import UNITS
-from maptree.tables.objects import read_objects, read_times
+from maptree.tables.objects import find_missing, read_objects, read_times
 from maptree.tables.parquet import ParquetTable
 from maptree.tables.table import Matrix, Table, native, refuse_sizes
 from maptree.tables.values import Categories, Values, none_if_empty, nothing
@@ -147,7 +148,11 @@ def _find_missing(series: nw.Series[Any]) -> NDArray[np.bool_] | None:
     # pandas has to examine every value; the others know how many are missing.
     if not series.implementation.is_pandas_like() and series.null_count() == 0:
         return None
-    return none_if_empty(series.is_null().to_numpy().astype(bool))
+    try:
+        missing = series.is_null().to_numpy().astype(bool)
+    except InvalidOperation:  # pandas compares Decimals with themselves, and sNaN refuses that
+        missing = find_missing(series.to_list())
+    return none_if_empty(missing)
 
 
 def kind_of_type(series: nw.Series[Any]) -> str | None:

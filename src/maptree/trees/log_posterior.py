@@ -125,7 +125,13 @@ def _read_test_weights(given: ArrayLike | None, n_tests: int) -> NDArray[np.floa
     bad = ~((found > 0) & np.isfinite(found))
     if bad.any():
         test = int(np.argmax(bad))
-        raise ValueError(f"test_weights[{test}] is {weights[test]!s}: pass numbers above 0.")
+        more = ""
+        if weights[test] == 0:
+            more = (
+                " A classifier that has only the thresholds of its tree does not know the weights "
+                "of others: take BinaryEncoder(max_thresholds=None).fit(X, y).test_weights()."
+            )
+        raise ValueError(f"test_weights[{test}] is {weights[test]!s}: pass numbers above 0.{more}")
     return found
 
 
