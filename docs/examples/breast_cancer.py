@@ -75,7 +75,7 @@ def story(page: Page, rows: int | None = None, peers: Sequence[System] = PEERS) 
         """
         ## What is proved
 
-        Each number became tests such as `worst area <= 953.7`, at most 16 of them, placed where the
+        Each number became tests such as `worst area <= 953.7`, at most 32 of them, placed where the
         diagnosis changes. The certificate is about all trees over these tests:
         """
     )
