@@ -57,7 +57,7 @@ Ranking rank_values(std::span<const std::uint64_t> keys, std::span<const std::in
     if (i < sorted.size() && sorted[i] >> half == sorted[first] >> half) continue;
     const auto some = std::span(sorted).subspan(first, i - first);
     if (std::ranges::any_of(some, [&](std::uint64_t item) { return key(item) != key(some[0]); }))
-      std::ranges::stable_sort(some, {}, key);
+      std::ranges::sort(some, {}, [&](std::uint64_t item) { return std::pair(key(item), item); });
     first = i;
   }
 
