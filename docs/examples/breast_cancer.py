@@ -57,11 +57,11 @@ def story(page: Page, rows: int | None = None, peers: Sequence[System] = PEERS) 
     page.show("\n".join(model.rules()))
     page.say(
         """
-        Large nuclei (`worst area`) with dented outlines (`worst concave points`) are nearly always
-        malignant; small ones with smooth outlines (`mean concave points`) nearly always benign.
-        Between the two `worst texture` decides, with less certainty, and the intervals say so. The
-        smallest leaves admit to doubt: a handful of lumps, a probability near one half, a wide
-        interval. There somebody should look again.
+        Large nuclei (`worst area`) with dented outlines (`mean concavity`) are nearly always
+        malignant; small ones with smooth outlines (`worst concave points`) nearly always benign.
+        Between the two the texture decides, with less certainty, and the intervals say so. The
+        smallest leaves admit to doubt: a handful of lumps, a wide interval. There somebody should
+        look again.
 
         To miss a cancer is worse than to look twice, so nobody would decide at one half. The
         probabilities are there for any other threshold. At 0.15, on the lumps that the tree was
@@ -75,7 +75,7 @@ def story(page: Page, rows: int | None = None, peers: Sequence[System] = PEERS) 
         """
         ## What is proved
 
-        Each number became tests such as `worst area <= 953.7`, at most 32 of them, placed where the
+        Each number became tests such as `worst area <= 868.2`, at most 32 of them, placed where the
         diagnosis changes. The certificate is about all trees over these tests:
         """
     )
@@ -94,7 +94,7 @@ def story(page: Page, rows: int | None = None, peers: Sequence[System] = PEERS) 
         """
         As accurate as a tuned CART, with better probabilities, from a tree that is smaller. The
         forest and the EBM predict better: how malignant a nucleus looks is a matter of degree,
-        which many small steps follow and five leaves do not. Whoever needs the prediction alone
+        which many small steps follow and six leaves do not. Whoever needs the prediction alone
         should take one of them; the tree is for those who have to say why.
         """
     )
