@@ -66,8 +66,8 @@ def story(page: Page, rows: int | None = None, peers: Sequence[System] = PEERS) 
     page.show("\n".join(model.rules()))
     page.say(
         """
-        A short bill (`Culmen Length`) is an Adelie's, but for three that are not deep. A long one is
-        a Chinstrap's on the island of Dream; elsewhere its depth tells Gentoo from Adelie. "or
+        A short bill (`Culmen Length`) is an Adelie's, but for three that are not deep. A long one
+        is a Chinstrap's on the island of Dream; elsewhere its depth tells Gentoo from Adelie. "or
         missing" says where birds go that were not measured; nothing was imputed for them.
 
         ## What is proved
