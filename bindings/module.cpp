@@ -18,10 +18,12 @@
 #include "data/pack.hpp"
 #include "data/ranking.hpp"
 #include "monitor.hpp"
+#include "rivals.hpp"
 #include "routing.hpp"
 #include "samplers.hpp"
 #include "scan/pair_kernel.hpp"
 #include "search/search.hpp"
+#include "status_names.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -32,25 +34,10 @@ namespace {
 using Bytes = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Weights = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using TestWeights = nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Uses = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Ranks = nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Keys = nb::ndarray<const std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Reals = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-const char* name(Status status) {
-  switch (status) {
-    case Status::optimal:
-      return "optimal";
-    case Status::time_limit:
-      return "time_limit";
-    case Status::memory_limit:
-      return "memory_limit";
-    case Status::expansion_limit:
-      return "expansion_limit";
-    case Status::interrupted:
-      return "interrupted";
-  }
-  return "";
-}
 
 constexpr std::pair<const char*, Kernel> kernel_names[] = {{"avx512", Kernel::avx512},
                                                            {"avx2", Kernel::avx2},
@@ -150,7 +137,8 @@ void make_dataset(Dataset* self, PackedTable& table, const Array& labels,
                   bool fold_columns, std::int64_t memory_limit, double seconds,
                   const std::optional<nb::callable>& clock,
                   const std::optional<TestWeights>& test_weights,
-                  const std::vector<std::pair<Ranks, std::uint32_t>>& ordered) {
+                  const std::vector<std::pair<Ranks, std::uint32_t>>& ordered,
+                  const std::optional<Uses>& uses) {
   const Labels y(std::span(labels.data(), labels.shape(0)));
   const auto w =
       weights ? std::span(weights->data(), weights->shape(0)) : std::span<const std::int64_t>();
@@ -164,14 +152,22 @@ void make_dataset(Dataset* self, PackedTable& table, const Array& labels,
     throw nb::value_error("test_weights must have one entry a test");
   const auto tests = test_weights ? std::span(test_weights->data(), test_weights->shape(0))
                                   : std::span<const std::uint32_t>();
+  std::vector<Use> of_columns;
+  for (std::size_t c = 0; uses && c < uses->shape(0); ++c) {
+    if (uses->data()[c] > static_cast<std::uint8_t>(Use::nowhere))
+      throw nb::value_error("uses are 0 (anywhere), 1 (below the root) and 2 (nowhere)");
+    of_columns.push_back(static_cast<Use>(uses->data()[c]));
+  }
+  if (uses && of_columns.size() != table.n_columns + columns.size())
+    throw nb::value_error("uses must have one entry a column");
   Limits limits{.seconds = seconds};
   if (clock) limits.clock = call_clock(*clock);
   nb::gil_scoped_release release;
   Control control(limits);
   Watch watch(control);
-  new (self)
-      Dataset(std::exchange(table, {}), columns, y, w, n_classes, {fold_rows, fold_columns},
-              memory_limit < 0 ? SIZE_MAX : static_cast<std::size_t>(memory_limit), watch, tests);
+  new (self) Dataset(std::exchange(table, {}), columns, y, w, n_classes, {fold_rows, fold_columns},
+                     memory_limit < 0 ? SIZE_MAX : static_cast<std::size_t>(memory_limit), watch,
+                     tests, of_columns);
 }
 
 // For tests: multipliers of the words of row sets (row_keys.hpp), high and low, again and again.
@@ -188,21 +184,15 @@ void use_keys(Dataset& data, const Multipliers& multipliers) {
 
 struct PyResult {
   Result core;
+  Tree tree;  // without counts, as a search takes it
   nb::object trace, feature, left, right, counts, gain;
 };
 
-PyResult run_search(const Dataset& data, const Prior& prior, const Options& options,
-                    const Limits& limits, const std::optional<nb::callable>& on_progress) {
-  Raised raised;
-  const Monitor monitor = watch_python<Progress>(on_progress, raised);
+PyResult to_python(Result&& result, const Dataset& data) {
   PyResult out;
-  {
-    nb::gil_scoped_release release;
-    out.core = search(data, prior, options, limits, monitor);
-  }
-  raised.rethrow();
-
+  out.core = std::move(result);
   Result& core = out.core;
+  out.tree = {core.tree.feature, core.tree.left, core.tree.right, {}};
   std::vector<double> trace;
   for (const auto& row : core.trace) trace.insert(trace.end(), row.begin(), row.end());
   const std::size_t nodes = core.tree.feature.size();
@@ -216,6 +206,37 @@ PyResult run_search(const Dataset& data, const Prior& prior, const Options& opti
   out.gain = to_numpy(std::move(gain), {nodes});
   out.counts =
       to_numpy(std::move(core.tree.counts), {nodes, static_cast<std::size_t>(data.n_classes())});
+  return out;
+}
+
+PyResult run_search(const Dataset& data, const Prior& prior, const Options& options,
+                    const Limits& limits, const std::optional<nb::callable>& on_progress,
+                    const nb::list& known) {
+  Raised raised;
+  const Monitor monitor = watch_python<Progress>(on_progress, raised);
+  std::vector<Tree> trees;
+  for (const nb::handle result : known) trees.push_back(nb::cast<const PyResult&>(result).tree);
+  Result found;
+  {
+    nb::gil_scoped_release release;
+    found = search(data, prior, options, limits, monitor, trees);
+  }
+  raised.rethrow();
+  return to_python(std::move(found), data);
+}
+
+nb::list run_sweep(const Dataset& data, const Prior& prior, const Options& options,
+                   const Limits& limits, const std::optional<nb::callable>& on_progress) {
+  Raised raised;
+  const Monitor monitor = watch_python<Progress>(on_progress, raised);
+  std::vector<Result> found;
+  {
+    nb::gil_scoped_release release;
+    found = sweep_sizes(data, prior, options, limits, monitor);
+  }
+  raised.rethrow();
+  nb::list out;
+  for (Result& result : found) out.append(to_python(std::move(result), data));
   return out;
 }
 
@@ -246,6 +267,10 @@ Options make_options(Options options, const nb::kwargs& kwargs) {
       options.max_depth = nb::cast<std::int64_t>(value);
     else if (field == "min_samples_leaf")
       options.min_samples_leaf = nb::cast<std::int64_t>(value);
+    else if (field == "max_leaves")
+      options.max_leaves = nb::cast<std::int64_t>(value);
+    else if (field == "leaf_price")
+      options.leaf_price = nb::cast<double>(value);
     else if (field == "kernel")
       options.kernel = kernel_named(nb::cast<std::string>(value));
     else
@@ -276,7 +301,8 @@ NB_MODULE(_core, m) {
     dataset.def("__init__", init, "table"_a, "labels"_a, "weights"_a.none(), "n_classes"_a,
                 "fold_rows"_a = true, "fold_columns"_a = true, "memory_limit"_a = -1,
                 "seconds"_a = HUGE_VAL, "clock"_a = nb::none(),
-                "test_weights"_a.noconvert() = nb::none(), "ordered"_a = nb::make_tuple());
+                "test_weights"_a.noconvert() = nb::none(), "ordered"_a = nb::make_tuple(),
+                "uses"_a.noconvert() = nb::none());
   };
   def_init(&make_dataset<ByteLabels>);
   def_init(&make_dataset<Int32Labels>);
@@ -315,6 +341,8 @@ NB_MODULE(_core, m) {
                   [](const nb::kwargs& kwargs) { return make_options(Options::paper(), kwargs); })
       .def_ro("max_depth", &Options::max_depth)
       .def_ro("min_samples_leaf", &Options::min_samples_leaf)
+      .def_ro("max_leaves", &Options::max_leaves)
+      .def_ro("leaf_price", &Options::leaf_price)
       .def_prop_ro("kernel", [](const Options& o) { return pair_kernel(o.kernel).name; });
   for (const auto& [field, member] : switches) options.def_ro(field, member);
 
@@ -322,14 +350,14 @@ NB_MODULE(_core, m) {
       .def(
           "__init__",
           [](Limits* self, double seconds, std::int64_t max_expansions, std::int64_t memory,
-             std::int64_t threads, double poll_seconds, const std::optional<nb::callable>& clock,
-             std::int64_t work_per_reading) {
-            new (self) Limits{seconds, max_expansions,  memory, threads, poll_seconds,
-                              {},      work_per_reading};
+             std::int64_t threads, double patience, double poll_seconds,
+             const std::optional<nb::callable>& clock, std::int64_t work_per_reading) {
+            new (self) Limits{seconds,  max_expansions, memory, threads,
+                              patience, poll_seconds,   {},     work_per_reading};
             if (clock) self->clock = call_clock(*clock);
           },
           nb::kw_only(), "seconds"_a = HUGE_VAL, "max_expansions"_a = -1, "memory"_a = -1,
-          "threads"_a = 1, "poll_seconds"_a = 0.05, "clock"_a = nb::none(),
+          "threads"_a = 1, "patience"_a = HUGE_VAL, "poll_seconds"_a = 0.05, "clock"_a = nb::none(),
           "work_per_reading"_a = Limits().work_per_reading);
 
   nb::class_<Progress>(m, "Progress")
@@ -361,7 +389,10 @@ NB_MODULE(_core, m) {
       .def_ro("gain", &PyResult::gain);
 
   m.def("search", &run_search, "dataset"_a, "prior"_a, "options"_a, "limits"_a,
+        "on_progress"_a = nb::none(), "known"_a = nb::list());
+  m.def("sweep_sizes", &run_sweep, "dataset"_a, "prior"_a, "options"_a, "limits"_a,
         "on_progress"_a = nb::none());
+  add_rivals(m);
   add_routing(m);
   add_samplers(m);
 }

@@ -13,6 +13,7 @@
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -23,16 +24,23 @@ struct Problem {
   std::vector<int> y;               // 0 to n_classes() - 1
   std::vector<long> weight;         // of each row; 0: not there
   std::vector<long> test_weight;    // of each column, 1 or more; empty: all are 1
+  // Of each column: '*' where trees may test it anywhere, '+' below the root, '-' nowhere.
+  std::string use;  // empty: all anywhere
   double alpha = 0.95;
   double beta = 0.5;
   std::vector<double> rho = {2.5, 2.5};  // one per class
   long max_depth = -1;                   // none
   long min_leaf = 1;                     // weight of every leaf but a lone root
+  long max_leaves = -1;                  // none
+  double leaf_price = 0;                 // what every inner node pays more
 
   [[nodiscard]] std::size_t n_classes() const { return rho.size(); }
   [[nodiscard]] std::size_t n_columns() const { return x.empty() ? 0 : x[0].size(); }
   [[nodiscard]] long test_weight_of(std::size_t column) const {
     return test_weight.empty() ? 1 : test_weight[column];
+  }
+  [[nodiscard]] bool may_test(std::size_t column, long depth) const {
+    return use.empty() || use[column] == '*' || (use[column] == '+' && depth > 0);
   }
 };
 
@@ -100,22 +108,30 @@ class Solver {
                              long depth) const {
     double sum = 0;
     for (const std::size_t f : varying) sum += static_cast<double>(p_.test_weight_of(f));
-    return -std::log(p_.alpha) + p_.beta * std::log(1.0 + static_cast<double>(depth)) +
+    return p_.leaf_price - std::log(p_.alpha) +
+           p_.beta * std::log(1.0 + static_cast<double>(depth)) +
            std::log(sum / static_cast<double>(p_.test_weight_of(tested)));
   }
 
   [[nodiscard]] double optimum() { return optimum(all(), 0); }
-  double optimum(const Set& rows, long depth) {
-    const auto key = std::make_pair(depth, rows);
+  double optimum(const Set& rows, long depth) { return optimum(rows, depth, p_.max_leaves); }
+  // Of trees of at most so many leaves; -1: any number.
+  double optimum(const Set& rows, long depth, long leaves) {
+    const auto key = std::make_tuple(depth, leaves, rows);
     if (const auto known = solved_.find(key); known != solved_.end()) return known->second;
     double best = leaf(rows, depth);
-    if (p_.max_depth < 0 || depth < p_.max_depth) {
+    if (leaves != 1 && (p_.max_depth < 0 || depth < p_.max_depth)) {
       const std::vector<std::size_t> columns = varying(rows);
       for (const std::size_t f : columns) {
         const Set zero = side(rows, f, 0), one = side(rows, f, 1);
         if (weight(zero) < p_.min_leaf || weight(one) < p_.min_leaf) continue;
-        best = std::min(
-            best, inner(columns, f, depth) + optimum(zero, depth + 1) + optimum(one, depth + 1));
+        if (!p_.may_test(f, depth)) continue;
+        const double above = inner(columns, f, depth);
+        if (leaves < 0)
+          best = std::min(best, above + optimum(zero, depth + 1, -1) + optimum(one, depth + 1, -1));
+        for (long some = 1; some < leaves; ++some)
+          best = std::min(best, above + optimum(zero, depth + 1, some) +
+                                    optimum(one, depth + 1, leaves - some));
       }
     }
     solved_[key] = best;
@@ -130,6 +146,8 @@ class Solver {
     std::size_t seen = 0;
     const double total = cost_below(tree, 0, all(), 0, seen);
     if (seen != tree.feature.size()) throw std::runtime_error("the tree has nodes out of reach");
+    if (p_.max_leaves >= 0 && static_cast<long>(seen / 2) + 1 > p_.max_leaves)
+      throw std::runtime_error("the tree has more leaves than max_leaves");
     return total;
   }
 
@@ -170,6 +188,8 @@ class Solver {
     const std::vector<std::size_t> columns = varying(rows);
     if (std::find(columns.begin(), columns.end(), f) == columns.end())
       throw std::runtime_error("a split tests a column that does not vary");
+    if (!p_.may_test(f, depth))
+      throw std::runtime_error("a split tests a column that may not be tested there");
     const double zero = cost_below(tree, static_cast<std::size_t>(tree.left.at(node)),
                                    side(rows, f, 0), depth + 1, seen);
     const double one = cost_below(tree, static_cast<std::size_t>(tree.right.at(node)),
@@ -179,7 +199,7 @@ class Solver {
 
   Problem p_;
   std::vector<std::vector<long double>> log_rising_;  // of sum rho, then of each class's
-  std::map<std::pair<long, Set>, double> solved_;
+  std::map<std::tuple<long, long, Set>, double> solved_;
 };
 
 }  // namespace brute_force

@@ -103,6 +103,7 @@ Problem without_column(const Problem& problem, std::size_t column) {
   };
   for (auto& row : out.model.x) cut(row);
   cut(out.model.test_weight);
+  cut(out.model.use);
   // A threshold less is one rank less.
   std::size_t end = problem.model.n_columns();
   for (std::size_t o = out.ordered.size(); o-- > 0;) {
@@ -153,6 +154,7 @@ std::vector<Problem> smaller(const Problem& problem) {
   if (!problem.model.test_weight.empty()) change([](Problem& p) { p.model.test_weight.clear(); });
   for (std::size_t c = 0; c < problem.model.test_weight.size(); ++c)
     if (problem.model.test_weight[c] > 1) change([&](Problem& p) { p.model.test_weight[c] = 1; });
+  if (!problem.model.use.empty()) change([](Problem& p) { p.model.use.clear(); });
   const auto last = static_cast<int>(problem.model.n_classes()) - 1;
   if (last > 0 &&
       std::find(problem.model.y.begin(), problem.model.y.end(), last) == problem.model.y.end())
@@ -210,6 +212,7 @@ void classify(const Problem& problem) {
   }
   kinds["weights"] += weights;
   kinds["weights of tests"] += !model.test_weight.empty();
+  kinds["columns not tested everywhere"] += model.use.find_first_of("+-") != std::string::npos;
   kinds["ordered columns"] += !problem.ordered.empty();
   kinds["ordered columns, each row once"] += !problem.ordered.empty() && !repeated && !weights;
   kinds["repeated rows"] += repeated;
@@ -218,6 +221,7 @@ void classify(const Problem& problem) {
   kinds["over 60 rows"] += model.x.size() > 60;
   kinds["max_depth"] += model.max_depth >= 0;
   kinds["min_samples_leaf"] += model.min_leaf > 1;
+  kinds["max_leaves"] += model.max_leaves >= 0;
   kinds["max_expansions"] += problem.max_expansions >= 0;
   kinds["memory limit"] += problem.spare_bytes >= 0 || problem.starved >= 0;
   kinds["interrupted"] += problem.stop_at_poll >= 0;

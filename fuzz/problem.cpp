@@ -67,6 +67,17 @@ maptree::Dataset make_dataset(const Problem& problem, maptree::Folding folding) 
   const std::vector<std::int32_t> labels(model.y.begin(), model.y.end());
   const std::vector<std::int64_t> weights(model.weight.begin(), model.weight.end());
   const std::vector<std::uint32_t> tests(model.test_weight.begin(), model.test_weight.end());
+  std::vector<maptree::Use> uses;
+  const auto add_use = [&](std::size_t column) {
+    if (model.use.empty()) return;
+    const char use = model.use[column];
+    uses.push_back(use == '*'   ? maptree::Use::anywhere
+                   : use == '+' ? maptree::Use::below_root
+                                : maptree::Use::nowhere);
+  };
+  for (std::size_t c = 0; c < n_binary; ++c) add_use(c);
+  for (std::size_t c = n_binary, o = 0; o < problem.ordered.size(); c += problem.ordered[o++])
+    add_use(c);  // thresholds of one column have one use
   return {std::move(table),
           ordered,
           labels,
@@ -75,7 +86,8 @@ maptree::Dataset make_dataset(const Problem& problem, maptree::Folding folding) 
           folding,
           SIZE_MAX,
           maptree::no_watch(),
-          tests};
+          tests,
+          uses};
 }
 
 maptree::Dataset make_dataset(const Problem& problem) {
@@ -90,6 +102,8 @@ Options make_options(const Problem& problem) {
   Options options = problem.options;
   options.max_depth = problem.model.max_depth;
   options.min_samples_leaf = problem.model.min_leaf;
+  options.max_leaves = problem.model.max_leaves;
+  options.leaf_price = problem.model.leaf_price;
   // A trace from another machine still says something here.
   if (!maptree::kernel_available(options.kernel)) options.kernel = Kernel::automatic;
   return options;
@@ -243,6 +257,20 @@ void random_test_weights(Random& random, Model& model) {
     std::swap(model.test_weight[0], model.test_weight[random.below(model.n_columns())]);
 }
 
+void random_uses(Random& random, Problem& problem) {
+  Model& model = problem.model;
+  const double below = random.one_of({0.0, 0.3, 0.8}), nowhere = random.one_of({0.0, 0.2, 0.5});
+  model.use.clear();
+  for (std::size_t c = 0; c < model.n_columns(); ++c)
+    model.use += random.chance(below) ? '+' : random.chance(nowhere) ? '-' : '*';
+  std::size_t first = model.n_columns();
+  for (std::size_t o = problem.ordered.size(); o-- > 0;) {
+    first -= problem.ordered[o];
+    std::fill_n(model.use.begin() + static_cast<std::ptrdiff_t>(first), problem.ordered[o],
+                model.use[first]);
+  }
+}
+
 Problem random_problem(Random& random) {
   Problem problem;
   problem.model =
@@ -266,6 +294,10 @@ Problem random_problem(Random& random) {
     if (random.chance(0.5)) keep_distinct_rows(problem.model);
   }
   if (random.chance(0.33)) random_test_weights(random, problem.model);
+  if (problem.options.depth_first && random.chance(0.3))
+    problem.model.max_leaves = random.between(1L, 7L);
+  if (random.chance(0.1)) problem.model.leaf_price = random.log_uniform(0.01, 10);
+  if (random.chance(0.25)) random_uses(random, problem);
   return problem;
 }
 
@@ -316,11 +348,14 @@ void write(std::ostream& out, const Problem& problem) {
   if (!model.test_weight.empty()) out << "tests";
   for (const long w : model.test_weight) out << ' ' << w;
   if (!model.test_weight.empty()) out << '\n';
+  if (!model.use.empty()) out << "use " << model.use << '\n';
   const auto number = [&](const char* name, long value, long usual) {
     if (value != usual) out << name << ' ' << value << '\n';
   };
   number("max_depth", model.max_depth, -1);
   number("min_samples_leaf", model.min_leaf, 1);
+  number("max_leaves", model.max_leaves, -1);
+  if (model.leaf_price != 0) out << "leaf_price " << model.leaf_price << '\n';
   number("max_expansions", problem.max_expansions, -1);
   number("spare_bytes", problem.spare_bytes, -1);
   number("starved", problem.starved, -1);
@@ -376,6 +411,8 @@ Problem read(std::istream& in) {
     } else if (name == "tests") {
       while (words >> value) model.test_weight.push_back(std::stol(value));
       continue;
+    } else if (name == "use") {
+      words >> model.use;
     } else if (name == "off") {
       words >> value;
       const auto s = std::find_if(switches.begin(), switches.end(),
@@ -396,6 +433,10 @@ Problem read(std::istream& in) {
       words >> model.max_depth;
     } else if (name == "min_samples_leaf") {
       words >> model.min_leaf;
+    } else if (name == "max_leaves") {
+      words >> model.max_leaves;
+    } else if (name == "leaf_price") {
+      words >> model.leaf_price;
     } else if (name == "max_expansions") {
       words >> problem.max_expansions;
     } else if (name == "spare_bytes") {
@@ -414,6 +455,8 @@ Problem read(std::istream& in) {
   if (model.x.empty()) throw std::runtime_error("a trace without rows");
   if (!model.test_weight.empty() && model.test_weight.size() != model.n_columns())
     throw std::runtime_error("a trace needs a weight a column");
+  if (!model.use.empty() && model.use.size() != model.n_columns())
+    throw std::runtime_error("a trace needs a use a column");
   return problem;
 }
 

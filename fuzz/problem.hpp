@@ -2,8 +2,8 @@
 // which problems are generated, checked against brute force, shrunk, and kept as traces.
 //
 // A trace is text: one `name values` line each for what is not the default (`tests`: the weights of
-// the columns), `#` comments, and after the line `rows` one line a row: its values, label and
-// weight.
+// the columns; `use`: a letter for each, brute_force.hpp), `#` comments, and after the line `rows`
+// one line a row: its values, label and weight.
 #pragma once
 
 #include <cstdint>
@@ -88,7 +88,10 @@ enum class Shape { tall, wide, shallow };  // 7 columns; 10 distinct rows; depth
 void make_ordered(Random& random, Problem& problem);
 // Weights of the columns, of a random kind: equal, a few values, coarse to fine, extreme.
 void random_test_weights(Random& random, brute_force::Problem& model);
-// The whole: also random constraints, switches, kernel and budgets, in a third weights of columns.
+// Where columns may be tested; the thresholds of an ordered column in the same places.
+void random_uses(Random& random, Problem& problem);
+// The whole: also random constraints, switches, kernel and budgets, in a third weights of columns,
+// in a quarter columns that may not be tested everywhere.
 [[nodiscard]] Problem random_problem(Random& random);
 // Boards of finished games of noughts and crosses, x to move first; label: x has won.
 [[nodiscard]] brute_force::Problem tic_tac_toe();

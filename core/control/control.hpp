@@ -19,13 +19,16 @@
 namespace maptree {
 
 // How a search ended. Stopping is a result, not an error.
-enum class Status { optimal, time_limit, memory_limit, expansion_limit, interrupted };
+enum class Status { optimal, time_limit, memory_limit, expansion_limit, patience, interrupted };
 
 struct Limits {
   double seconds = std::numeric_limits<double>::infinity();  // from the construction of Control
   std::int64_t max_expansions = -1;                          // -1 = none
   std::int64_t memory_bytes = -1;                            // -1 = none
   std::int64_t threads = 1;
+  // Where a proof is out of sight, a search ends at this multiple of the improver's work until it
+  // found the tree; infinite = never (depth_first, improve)
+  double patience = std::numeric_limits<double>::infinity();
   double poll_seconds = 0.05;  // between calls of the monitor
 
   // For tests: another clock, in seconds, which every thread may call; and how often it is read.

@@ -6,12 +6,17 @@
 
 namespace maptree {
 
+// What a record of the store has bits for.
+inline constexpr std::int64_t most_limited_leaves = 128;
+
 enum class Kernel { automatic, plain, avx2, avx512 };
 
 struct Options {
   // Constraints: they change the problem, not the way it is solved.
   std::int64_t max_depth = -1;        // edges; -1 = none
   std::int64_t min_samples_leaf = 1;  // weight of a leaf, >= 1; a lone root is always allowed
+  std::int64_t max_leaves = -1;       // 1 to 128; -1 = none (depth_first)
+  double leaf_price = 0;              // nats that a split costs more than the prior says, >= 0
 
   // Data (taken by the Dataset): one column per partition, one row per distinct row.
   bool fold_columns = true;  // also at every node: columns that became equal are one

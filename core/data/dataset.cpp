@@ -87,14 +87,14 @@ void give_back(Vector& memory) {
 
 Dataset::Dataset(PackedTable table, const Labels& labels, std::span<const std::int64_t> weights,
                  int n_classes, Folding folding, std::size_t memory_limit, Watch& watch,
-                 std::span<const std::uint32_t> test_weights)
+                 std::span<const std::uint32_t> test_weights, std::span<const Use> uses)
     : Dataset(std::move(table), {}, labels, weights, n_classes, folding, memory_limit, watch,
-              test_weights) {}
+              test_weights, uses) {}
 
 Dataset::Dataset(PackedTable table, std::span<const OrderedColumn> ordered, const Labels& labels,
                  std::span<const std::int64_t> weights, int n_classes, Folding folding,
                  std::size_t memory_limit, Watch& watch,
-                 std::span<const std::uint32_t> test_weights)
+                 std::span<const std::uint32_t> test_weights, std::span<const Use> uses)
     : n_classes_(n_classes),
       n_rows_(table.n_rows),
       n_binary_(table.n_columns),
@@ -105,7 +105,13 @@ Dataset::Dataset(PackedTable table, std::span<const OrderedColumn> ordered, cons
   if (table.n_rows == 0) throw std::invalid_argument("the table has no rows");
   if (table.words.size() != table.n_columns * table.words_per_column())
     throw std::invalid_argument("the packed table is not of the size that it says");
-  complete_ = build(table, ordered, {labels, weights, n_classes, folding.rows}, test_weights,
+  if (!uses.empty() && uses.size() != n_binary_ + ordered.size())
+    throw std::invalid_argument("uses must have one entry a column: there are " +
+                                std::to_string(uses.size()) + " for " +
+                                std::to_string(n_binary_ + ordered.size()) + " columns");
+  restricted_ = std::ranges::any_of(uses, [](Use use) { return use != Use::anywhere; });
+  if (!restricted_) uses = {};
+  complete_ = build(table, ordered, {labels, weights, n_classes, folding.rows}, test_weights, uses,
                     folding, memory_limit, watch);
   if (complete_) return;
   give_back(by_row_);
@@ -126,20 +132,23 @@ void Dataset::require(std::size_t bytes, std::size_t memory_limit) {
 
 bool Dataset::build(PackedTable& table, std::span<const OrderedColumn> ordered,
                     const RowClasses& classes, std::span<const std::uint32_t> test_weights,
-                    Folding folding, std::size_t memory_limit, Watch& watch) {
+                    std::span<const Use> uses, Folding folding, std::size_t memory_limit,
+                    Watch& watch) {
   // Twice the weights: as they are given, and of the tests that are kept.
   std::vector<std::int32_t> tests = reduced(test_weights, n_features_);
-  const std::size_t columns_bytes = table.n_columns * (sizeof(int) + sizeof(std::uint32_t)) +
-                                    2 * tests.size() * sizeof(tests[0]) +
-                                    (tests.empty() ? 0 : ordered_.bytes_of_weights()) +
-                                    static_cast<std::size_t>(n_classes_) * sizeof(std::int64_t);
+  const std::size_t columns_bytes =
+      table.n_columns * (sizeof(int) + sizeof(std::uint32_t)) +
+      2 * tests.size() * sizeof(tests[0]) + (tests.empty() ? 0 : ordered_.bytes_of_weights()) +
+      uses.size() * sizeof(Use) + static_cast<std::size_t>(n_classes_) * sizeof(std::int64_t);
   require(table.bytes() + columns_bytes + words_for(table.n_rows) * sizeof(Word) +
               (folding.columns ? n_buckets(table.n_columns) * sizeof(std::uint32_t) : 0),
           memory_limit);
   std::vector<Word> live = read_classes(classes, table.n_rows);
   const Digest digest = digest_of(table, ordered, classes, tests, watch);
   const KeyedHash hash(digest);
-  if (!choose_columns(table, live, tests, folding.columns, hash, watch)) return false;
+  if (!choose_columns(table, live, tests, uses, folding.columns, hash, watch)) return false;
+  if (!uses.empty())
+    ordered_uses_.assign(uses.begin() + static_cast<std::ptrdiff_t>(n_binary_), uses.end());
   for (std::size_t c = 0; c < ordered.size() && !any_threshold_; ++c) {
     std::uint32_t least = UINT32_MAX, most = 0;
     for (std::size_t w = 0; w < live.size(); ++w)
@@ -265,8 +274,8 @@ std::vector<Word> Dataset::read_classes(const RowClasses& classes, std::size_t n
 }
 
 bool Dataset::choose_columns(const PackedTable& table, const std::vector<Word>& live,
-                             std::span<const std::int32_t> tests, bool fold, const KeyedHash& hash,
-                             Watch& watch) {
+                             std::span<const std::int32_t> tests, std::span<const Use> uses,
+                             bool fold, const KeyedHash& hash, Watch& watch) {
   // A column relative to its value in the first live row: equal for complements, 0 if constant.
   std::size_t w0 = 0;
   while (live[w0] == 0) ++w0;
@@ -279,6 +288,7 @@ bool Dataset::choose_columns(const PackedTable& table, const std::vector<Word>& 
   multiplicity_.reserve(table.n_columns);
   original_.reserve(table.n_columns);
   if (!tests.empty()) test_weights_.reserve(table.n_columns);
+  if (!uses.empty()) uses_.reserve(table.n_columns);
   for (std::size_t column = 0; column < table.n_columns; ++column) {
     // Whether any column varies is asked for in any case.
     if (watch.poll(static_cast<std::int64_t>(4 * live.size() + 10)) && n_columns() > 0)
@@ -295,6 +305,7 @@ bool Dataset::choose_columns(const PackedTable& table, const std::vector<Word>& 
     const std::int32_t weight = tests.empty() ? 1 : tests[column];
     if (fold) {
       const auto same = [&](std::size_t c) {
+        if (!uses.empty() && uses[column] != uses_[c]) return false;
         const Word* const other = table.column(original_[c]);
         const Word flip_both = flip_column ^ flip(other);
         for (std::size_t w = 0; w < live.size(); ++w)
@@ -320,6 +331,7 @@ bool Dataset::choose_columns(const PackedTable& table, const std::vector<Word>& 
     multiplicity_.push_back(weight);
     original_.push_back(static_cast<std::uint32_t>(column));
     if (!tests.empty()) test_weights_.push_back(weight);
+    if (!uses.empty()) uses_.push_back(uses[column]);
   }
   if (!tests.empty() && fold) sort_columns();
   return true;
@@ -330,15 +342,17 @@ void Dataset::sort_columns() {
   struct Kept {
     std::uint32_t original;
     std::int32_t weight, multiplicity;
+    Use use;
   };
   std::vector<Kept> kept(n_columns());
   for (std::size_t c = 0; c < kept.size(); ++c)
-    kept[c] = {original_[c], test_weights_[c], multiplicity_[c]};
+    kept[c] = {original_[c], test_weights_[c], multiplicity_[c], use(c)};
   std::ranges::sort(kept, {}, &Kept::original);
   for (std::size_t c = 0; c < kept.size(); ++c) {
     original_[c] = kept[c].original;
     test_weights_[c] = kept[c].weight;
     multiplicity_[c] = kept[c].multiplicity;
+    if (!uses_.empty()) uses_[c] = kept[c].use;
   }
 }
 
@@ -505,8 +519,13 @@ std::int64_t Dataset::count(const RowSet& rows, std::span<std::int64_t> counts) 
 }
 
 std::int64_t Dataset::varying_weight(const RowSet& rows) const {
-  std::int64_t varying = 0;
-  for (std::size_t c = 0; c < n_columns(); ++c) {
+  std::vector<std::uint32_t> columns = all_columns();
+  return varying_weight(rows, columns);
+}
+
+std::int64_t Dataset::varying_weight(const RowSet& rows,
+                                     std::vector<std::uint32_t>& columns) const {
+  std::erase_if(columns, [&](std::uint32_t c) {
     const Word* words = column(c);
     Word ones = 0;
     Word zeros = 0;
@@ -514,9 +533,17 @@ std::int64_t Dataset::varying_weight(const RowSet& rows) const {
       ones |= rows.stored(i) & words[rows.place(i)];
       zeros |= rows.stored(i) & ~words[rows.place(i)];
     }
-    if (ones != 0 && zeros != 0) varying += multiplicity_[c];
-  }
+    return ones == 0 || zeros == 0;
+  });
+  std::int64_t varying = 0;
+  for (const std::uint32_t c : columns) varying += multiplicity_[c];
   return varying + ordered_.varying(rows);
+}
+
+std::vector<std::uint32_t> Dataset::all_columns() const {
+  std::vector<std::uint32_t> columns(n_columns());
+  std::iota(columns.begin(), columns.end(), 0);
+  return columns;
 }
 
 std::size_t Dataset::bytes() const {
@@ -525,7 +552,8 @@ std::size_t Dataset::bytes() const {
          by_row_.capacity() + row_of_.capacity() * sizeof(std::uint32_t) +
          least_varying_.capacity() * sizeof(std::int64_t) + multiplicity_.capacity() * sizeof(int) +
          original_.capacity() * sizeof(std::uint32_t) +
-         test_weights_.capacity() * sizeof(test_weights_[0]);
+         test_weights_.capacity() * sizeof(test_weights_[0]) +
+         (uses_.capacity() + ordered_uses_.capacity()) * sizeof(Use);
 }
 
 }  // namespace maptree

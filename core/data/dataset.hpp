@@ -1,8 +1,9 @@
 // Dataset: the immutable training data, folded and packed for the search.
 //
 // Columns: equal and complementary columns split alike, so the heaviest of them is searched and its
-// `multiplicity`, the sum of their weights, keeps the prior right. Constant columns split nothing
-// and are dropped. Weights have no common divisor: equal ones are all 1.
+// `multiplicity`, the sum of their weights, keeps the prior right; only columns of the same use are
+// folded into one. Constant columns split nothing and are dropped. Weights have no common divisor:
+// equal ones are all 1.
 // Rows: identical rows never part, so they are one row with a class count each (its `pattern`).
 // Rows of equal pattern form a segment, and a segment starts at a word boundary: one AND and
 // popcount over a segment, times its pattern, gives all class counts at once. Without duplicate
@@ -37,22 +38,27 @@ struct Folding {
   bool columns = true;
 };
 
+// Where trees may test a column (bounds.md, section 10). It counts in W wherever it varies.
+enum class Use : std::uint8_t { anywhere, below_root, nowhere };
+
 class Dataset {
  public:
   // Takes the table, and gives its memory back as soon as it has been read. weights may be empty
   // (every row counts once), and so may test_weights (all are 1; else one a test, in the order of
-  // original()). Throws std::invalid_argument on the caller's mistakes: labels or weights out of
-  // range, no row of positive weight, too much weight; and std::length_error, before it is taken,
+  // original()) and uses (all are tested anywhere; else one a column, the ordered ones last).
+  // Throws std::invalid_argument on the caller's mistakes: labels or weights out of range, no row
+  // of positive weight, too much weight; and std::length_error, before it is taken,
   // if more than `memory_limit` bytes would be needed. Where the watch says stop the dataset is not
   // complete(): then it has class_totals() and any_varies().
   Dataset(PackedTable table, const Labels& labels, std::span<const std::int64_t> weights,
           int n_classes, Folding folding = {}, std::size_t memory_limit = SIZE_MAX,
-          Watch& watch = no_watch(), std::span<const std::uint32_t> test_weights = {});
+          Watch& watch = no_watch(), std::span<const std::uint32_t> test_weights = {},
+          std::span<const Use> uses = {});
   // The same with ordered columns beside the table.
   Dataset(PackedTable table, std::span<const OrderedColumn> ordered, const Labels& labels,
           std::span<const std::int64_t> weights, int n_classes, Folding folding = {},
           std::size_t memory_limit = SIZE_MAX, Watch& watch = no_watch(),
-          std::span<const std::uint32_t> test_weights = {});
+          std::span<const std::uint32_t> test_weights = {}, std::span<const Use> uses = {});
 
   [[nodiscard]] bool complete() const { return complete_; }
   [[nodiscard]] int n_classes() const { return n_classes_; }
@@ -96,6 +102,16 @@ class Dataset {
   [[nodiscard]] std::int32_t test_weight(std::size_t c) const {
     return test_weights_.empty() ? 1 : test_weights_[c];
   }
+  // Where a column may be tested, and an ordered one.
+  [[nodiscard]] Use use(std::size_t c) const { return uses_.empty() ? Use::anywhere : uses_[c]; }
+  [[nodiscard]] Use use_of_ordered(std::size_t c) const {
+    return ordered_uses_.empty() ? Use::anywhere : ordered_uses_[c];
+  }
+  [[nodiscard]] static bool may_test(Use use, std::size_t depth) {
+    return use == Use::anywhere || (use == Use::below_root && depth > 0);
+  }
+  // Whether some column may not be tested everywhere.
+  [[nodiscard]] bool restricted() const { return restricted_; }
   // Whether any weight is not 1.
   [[nodiscard]] bool weighted() const { return !test_weights_.empty() || ordered_.weighted(); }
   // `out` becomes the rows of `from` on one side of a test.
@@ -120,6 +136,11 @@ class Dataset {
   // Sum of multiplicities of the columns that are not constant on the set: W, which is |V| where
   // all weights are 1.
   [[nodiscard]] std::int64_t varying_weight(const RowSet& rows) const;
+  // The same, given the columns that may vary: those of a set with these rows among others. Those
+  // that are constant, which are read to the end to see it, are taken out.
+  [[nodiscard]] std::int64_t varying_weight(const RowSet& rows,
+                                            std::vector<std::uint32_t>& columns) const;
+  [[nodiscard]] std::vector<std::uint32_t> all_columns() const;
   // Whether any column parts these rows; `distinct` is what count() said of them.
   [[nodiscard]] bool varies(const RowSet& rows, std::int64_t distinct) const {
     return rows_folded_ ? distinct > 1 : varying_weight(rows) > 0;
@@ -141,15 +162,16 @@ class Dataset {
   [[nodiscard]] std::vector<Word> read_classes(const RowClasses& classes, std::size_t n_rows);
   // These return false when stopped.
   bool choose_columns(const PackedTable& table, const std::vector<Word>& live,
-                      std::span<const std::int32_t> tests, bool fold, const KeyedHash& hash,
-                      Watch& watch);
+                      std::span<const std::int32_t> tests, std::span<const Use> uses, bool fold,
+                      const KeyedHash& hash, Watch& watch);
   void sort_columns();
   bool fill_rows(const PackedTable& table, const RowClasses& classes, Watch& watch);
   bool move_rows(PageVector<std::uint32_t>& slot, Watch& watch);
   bool fill_columns(Watch& watch);
   [[nodiscard]] bool build(PackedTable& table, std::span<const OrderedColumn> ordered,
                            const RowClasses& classes, std::span<const std::uint32_t> test_weights,
-                           Folding folding, std::size_t memory_limit, Watch& watch);
+                           std::span<const Use> uses, Folding folding, std::size_t memory_limit,
+                           Watch& watch);
   [[nodiscard]] bool place_ranks(std::span<const OrderedColumn> ordered, const RowClasses& classes,
                                  std::span<const std::uint32_t> slot, Watch& watch);
 
@@ -178,6 +200,8 @@ class Dataset {
   std::vector<int> multiplicity_;
   std::vector<std::uint32_t> original_;
   std::vector<std::int32_t> test_weights_;  // of these; empty: all are 1
+  std::vector<Use> uses_, ordered_uses_;    // of these, and of the ordered ones; empty: anywhere
+  bool restricted_ = false;
 };
 
 }  // namespace maptree

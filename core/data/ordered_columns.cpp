@@ -193,12 +193,23 @@ bool OrderedColumns::least_varying(const RowSet& rows, std::vector<std::int64_t>
   std::vector<std::uint32_t> sorted(slots.size());
   std::vector<std::uint32_t> start;
   for (std::size_t c = 0; c < n_columns(); ++c) {
-    if (watch.poll(static_cast<std::int64_t>(8 * slots.size() + n_ranks(c)))) return false;
-    start.assign(n_ranks(c) + 1, 0);
+    // Counting takes memory for every rank, and most of them may be those of no row.
+    const bool counted = n_ranks(c) / 4 <= slots.size();
+    if (watch.poll(
+            static_cast<std::int64_t>(counted ? 8 * slots.size() + n_ranks(c) : 32 * slots.size())))
+      return false;
     n_used_[c] = 0;
-    for (const std::size_t slot : slots) n_used_[c] += start[ranks(c)[slot] + 1]++ == 0;
-    for (std::size_t r = 1; r < start.size(); ++r) start[r] += start[r - 1];
-    for (const std::size_t slot : slots) sorted[start[ranks(c)[slot]]++] = ranks(c)[slot];
+    if (counted) {
+      start.assign(n_ranks(c) + 1, 0);
+      for (const std::size_t slot : slots) n_used_[c] += start[ranks(c)[slot] + 1]++ == 0;
+      for (std::size_t r = 1; r < start.size(); ++r) start[r] += start[r - 1];
+      for (const std::size_t slot : slots) sorted[start[ranks(c)[slot]]++] = ranks(c)[slot];
+    } else {
+      for (std::size_t i = 0; i < slots.size(); ++i) sorted[i] = ranks(c)[slots[i]];
+      std::ranges::sort(sorted);
+      for (std::size_t i = 0; i < sorted.size(); ++i)
+        n_used_[c] += i == 0 || sorted[i] != sorted[i - 1];
+    }
     // The weight of all thresholds below a row.
     for (std::uint32_t& rank : sorted) {
       if (watch.poll(weighted() ? sum_block : 1)) return false;

@@ -14,39 +14,35 @@
 #include <cstdint>
 #include <vector>
 
+#include "improve/best_tree.hpp"
 #include "improve/look_ahead.hpp"
 #include "model/tree.hpp"
 #include "scan/expand.hpp"
 
 namespace maptree {
 
-class Improver {
+class Improver final : public BestTree {
  public:
   // Begins with the lone leaf. Look-aheads take `max_bytes` at most, the tree not included; no tree
   // of more than `most_nodes` is held.
   Improver(const Dataset& data, const Posterior& posterior, Expander& expander,
            std::size_t max_bytes, std::size_t most_nodes = SIZE_MAX);
 
-  // Takes a tree from elsewhere, and its cost, if it is cheaper than the one held, and not too
-  // large.
-  void offer(const Tree& tree, Cost cost);
-  // Does about this much work; less where it is exhausted or the watch says stop.
-  void improve(std::int64_t work, Watch& watch);
+  // If it is cheaper than the one held, and not too large.
+  void offer(const Tree& tree, Cost cost) override;
+  void improve(std::int64_t work, Watch& watch) override;
 
-  [[nodiscard]] Cost cost() const { return best_.cost(); }
-  [[nodiscard]] Tree tree() const;
-  [[nodiscard]] std::size_t n_leaves() const { return (best_.parts.size() + 1) / 2; }
-  // A cheaper tree was found that is too large.
-  [[nodiscard]] bool too_large() const { return too_large_; }
+  [[nodiscard]] Cost cost() const override { return best_.cost(); }
+  [[nodiscard]] Tree tree() const override;
+  [[nodiscard]] std::size_t n_leaves() const override { return (best_.parts.size() + 1) / 2; }
+  [[nodiscard]] bool too_large() const override { return too_large_; }
   // No tree is cheaper.
   [[nodiscard]] bool proved() const { return spots_[0].solved; }
-  // Nothing is left to try.
-  [[nodiscard]] bool exhausted() const { return exhausted_; }
-  [[nodiscard]] std::int64_t work() const { return work_; }            // done so far,
-  [[nodiscard]] std::int64_t last_gain() const { return last_gain_; }  // until the last better tree
-  [[nodiscard]] std::size_t bytes() const;
-  // The most that bytes() could still grow by, the tree's growth to twice its size included.
-  [[nodiscard]] std::size_t growth() const;
+  [[nodiscard]] bool exhausted() const override { return exhausted_; }
+  [[nodiscard]] std::int64_t work() const override { return work_; }
+  [[nodiscard]] std::int64_t last_gain() const override { return last_gain_; }
+  [[nodiscard]] std::size_t bytes() const override;
+  [[nodiscard]] std::size_t growth() const override;
 
  private:
   // A node of the tree held, at the same position as in best_.parts.

@@ -19,8 +19,8 @@ Cost Incumbent::grow(Watch& watch, Tree& tree, Control* control) {
 
 void Incumbent::owe(const Tree& tree) {
   if (control_ == nullptr) return;
-  const auto n_counts = static_cast<std::int64_t>(tree.feature.size()) * data_.n_classes();
-  control_->owe(work_per_count * n_counts - std::exchange(owed_, work_per_count * n_counts));
+  const std::int64_t work = 2 * scoring_work(data_, tree.feature.size());
+  control_->owe(work - std::exchange(owed_, work));
 }
 
 Cost Incumbent::grow_node(const RowSet& rows, std::size_t depth, int hope, Watch& watch,
@@ -81,7 +81,7 @@ std::uint32_t Incumbent::choose(std::size_t depth, Cost base, Cost leaf, Watch& 
     if (watch.stop(work)) return no_column;
     Cost likelihood = posterior_.test_costs()[view_.columns()[c].dataset];
     Cost bound = base + likelihood;
-    bool valid = true;
+    bool valid = Dataset::may_test(data_.use(view_.columns()[c].dataset), depth);
     for (int side = 0; side < 2; ++side) {
       view_.count_side(c, side, counts_);
       const Bracket bracket = bounds_.bracket(counts_, depth + 1);

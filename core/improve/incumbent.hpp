@@ -30,10 +30,9 @@ class Incumbent {
         most_nodes_(most_nodes) {}
 
   // The greedy tree and its cost. Where the watch says stop, what is not grown yet stays a leaf.
-  // What it takes to count the classes of its nodes at the end is owed to the control, if any.
+  // What it takes to score it, when it is offered and at the end, is owed to the control, if any.
   Cost grow(Watch& watch, Tree& tree, Control* control = nullptr);
   [[nodiscard]] std::int64_t owed() const { return owed_; }
-  static constexpr std::int64_t work_per_count = 12;
 
  private:
   void owe(const Tree& tree);

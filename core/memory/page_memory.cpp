@@ -13,8 +13,9 @@ namespace maptree {
 
 namespace {
 
-constexpr std::size_t least_bytes = 1 << 16;  // below, a page more or less matters
-constexpr std::size_t huge_page = std::size_t{1} << 21;
+// Not all systems have both.
+[[maybe_unused]] constexpr std::size_t least_bytes = 1 << 16;  // below, a page more or less matters
+[[maybe_unused]] constexpr std::size_t huge_page = std::size_t{1} << 21;
 std::atomic<std::size_t> held = 0;
 
 }  // namespace

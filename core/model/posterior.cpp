@@ -76,6 +76,16 @@ Posterior::Posterior(const Prior& prior, const Dataset& data, Watch& watch) : da
   if (class_total.size() == 2) fill_two_class_table();
 }
 
+Posterior Posterior::priced(Cost price) const {
+  Posterior out(*this);
+  out.add_price(price);
+  return out;
+}
+
+void Posterior::add_price(Cost price) {
+  for (Cost& cost : split_) cost += price;
+}
+
 bool Posterior::fill_counts(const Prior& prior, std::span<const std::int64_t> class_total,
                             Watch& watch) {
   // Entry by entry, so that memory is made while it is filled and the clock is read in between: the
@@ -87,23 +97,23 @@ bool Posterior::fill_counts(const Prior& prior, std::span<const std::int64_t> cl
   const auto total = static_cast<std::size_t>(
       std::accumulate(class_total.begin(), class_total.end(), std::int64_t{0}));
   const double sum = std::accumulate(prior.rho.begin(), prior.rho.end(), 0.0);
-  rising_.resize(total + 1);
+  tables_->rising.resize(total + 1);
   // The running maximum and minimum keep the steps monotone even if a library's log is not.
   std::int64_t step = INT64_MIN;
   for (std::size_t n = 0; n < total; ++n) {
     if (stopped()) return false;
     step = std::max(step, Cost::nearest(std::log(static_cast<double>(n) + sum)).units());
-    rising_[n + 1] = rising_[n] + step;
+    tables_->rising[n + 1] = tables_->rising[n] + step;
   }
-  pure_.resize(total + class_total.size());
-  mixed_.resize(total + class_total.size());
-  start_.reserve(class_total.size());
+  tables_->pure.resize(total + class_total.size());
+  tables_->mixed.resize(total + class_total.size());
+  tables_->start.reserve(class_total.size());
   std::size_t next = 0;
   for (std::size_t k = 0; k < class_total.size(); ++k) {
     const auto n_k = static_cast<std::size_t>(class_total[k]);
-    start_.push_back(next);
-    std::int64_t* const pure = &pure_[next];
-    std::int64_t* const mixed = &mixed_[next];
+    tables_->start.push_back(next);
+    std::int64_t* const pure = &tables_->pure[next];
+    std::int64_t* const mixed = &tables_->mixed[next];
     next += n_k + 1;
     step = INT64_MAX;
     for (std::size_t c = 0; c < n_k; ++c) {
@@ -112,25 +122,26 @@ bool Posterior::fill_counts(const Prior& prior, std::span<const std::int64_t> cl
       const double excess = (sum - prior.rho[k]) / (static_cast<double>(c) + prior.rho[k]);
       step = std::min(step, Cost::nearest(std::log1p(excess)).units());
       pure[c + 1] = pure[c] + step;
-      mixed[c + 1] = rising_[c + 1] - pure[c + 1];
+      mixed[c + 1] = tables_->rising[c + 1] - pure[c + 1];
     }
   }
   return true;
 }
 
 void Posterior::fill_two_class_table() {
-  const std::size_t size[] = {start_[1], pure_.size() - start_[1]};
+  TwoClassTable& two_class = tables_->two_class;
+  const std::size_t size[] = {tables_->start[1], tables_->pure.size() - tables_->start[1]};
   for (std::size_t k = 0; k < 2; ++k)
-    two_class_.limit[k] = static_cast<std::int32_t>(std::min(two_class_limit, size[k]));
-  two_class_.stride = two_class_.limit[1] | 1;
-  two_class_.entries.resize(2 * static_cast<std::size_t>(two_class_.limit[0]) *
-                            static_cast<std::size_t>(two_class_.stride));
-  for (std::int64_t a = 0; a < two_class_.limit[0]; ++a) {
-    for (std::int64_t b = 0; b < two_class_.limit[1]; ++b) {
-      const auto at = static_cast<std::size_t>(2 * (a * two_class_.stride + b));
+    two_class.limit[k] = static_cast<std::int32_t>(std::min(two_class_limit, size[k]));
+  two_class.stride = two_class.limit[1] | 1;
+  two_class.entries.resize(2 * static_cast<std::size_t>(two_class.limit[0]) *
+                           static_cast<std::size_t>(two_class.stride));
+  for (std::int64_t a = 0; a < two_class.limit[0]; ++a) {
+    for (std::int64_t b = 0; b < two_class.limit[1]; ++b) {
+      const auto at = static_cast<std::size_t>(2 * (a * two_class.stride + b));
       const std::int64_t counts[] = {a, b};
-      two_class_.entries[at] = (pure(0, a) + pure(1, b)).units();
-      two_class_.entries[at + 1] = leaf(counts).units();
+      two_class.entries[at] = (pure(0, a) + pure(1, b)).units();
+      two_class.entries[at + 1] = leaf(counts).units();
     }
   }
 }
@@ -140,9 +151,9 @@ Cost Posterior::leaf(std::span<const std::int64_t> counts) const {
   std::int64_t mixed = 0;
   for (std::size_t k = 0; k < counts.size(); ++k) {
     n += counts[k];
-    mixed += mixed_[start_[k] + static_cast<std::size_t>(counts[k])];
+    mixed += tables_->mixed[tables_->start[k] + static_cast<std::size_t>(counts[k])];
   }
-  return Cost(rising_[static_cast<std::size_t>(n)] - mixed);
+  return Cost(tables_->rising[static_cast<std::size_t>(n)] - mixed);
 }
 
 Cost Posterior::group_floor(const Pattern& group) const {
@@ -167,10 +178,15 @@ std::size_t Posterior::bytes_for(const Dataset& data) {
 }
 
 std::size_t Posterior::bytes() const {
-  const std::size_t entries = rising_.size() + log_weight_.size() + split_.size() + stop_.size() +
-                              start_.size() + pure_.size() + mixed_.size() +
-                              two_class_.entries.size() + test_costs_.size() + code_costs_.size();
-  return entries * sizeof(std::int64_t);
+  const Tables& large = *tables_;
+  return own_bytes() +
+         sizeof(std::int64_t) * (large.rising.size() + large.start.size() + large.pure.size() +
+                                 large.mixed.size() + large.two_class.entries.size());
+}
+
+std::size_t Posterior::own_bytes() const {
+  return sizeof(std::int64_t) * (log_weight_.size() + split_.size() + stop_.size() +
+                                 test_costs_.size() + code_costs_.size());
 }
 
 Cost lone_leaf_cost(const Prior& prior, const Dataset& data) {

@@ -14,11 +14,15 @@
 //   rising(n)  = sum_{t<n} log(t + R)                    convex
 //   leaf(c)    = sum_k pure_k(c_k) + rising(n) - sum_k rising(c_k)
 // with R = sum rho, which is -log(B(c + rho) / B(rho)) up to rounding.
+//
+// A price of leaves (priced) is added to every split. It prefers small trees: a tree of k leaves
+// costs k - 1 times as much more. All bounds stand as they are (docs/design/sizes.md).
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -33,6 +37,7 @@ inline constexpr double min_rho = 1e-9;  // beyond these a step of the tables is
 inline constexpr double max_rho = 1e9;
 inline constexpr double max_beta =
     1e6;  // beyond it the cost of a split could leave the range of Cost
+inline constexpr double most_paid_for_leaves = 1e8;  // nats, by one tree; the same
 
 struct Prior {
   double alpha = 0.95;      // p_split(d) = alpha * (1 + d)^-beta; 0 < alpha < 1
@@ -82,6 +87,9 @@ class Posterior {
   // rows; where the watch says stop while they are filled, they are not complete().
   Posterior(const Prior& prior, const Dataset& data, Watch& watch = no_watch());
   static void check(const Prior& prior, const Dataset& data);
+  // Adds this to what every split pays: in place, or in a copy that shares the large tables.
+  void add_price(Cost price);
+  [[nodiscard]] Posterior priced(Cost price) const;
   [[nodiscard]] bool complete() const { return complete_; }
   [[nodiscard]] static std::size_t depths_for(const Dataset& data) {
     return std::min(data.n_tests(), data.n_distinct_rows()) + 3;
@@ -89,7 +97,7 @@ class Posterior {
   // What the tables will take, known before they are made.
   [[nodiscard]] static std::size_t bytes_for(const Dataset& data);
 
-  [[nodiscard]] int n_classes() const { return static_cast<int>(start_.size()); }
+  [[nodiscard]] int n_classes() const { return static_cast<int>(tables_->start.size()); }
   [[nodiscard]] Cost split(std::size_t depth) const { return split_[clamp(depth)]; }
   [[nodiscard]] Cost stop(std::size_t depth) const { return stop_[clamp(depth)]; }
   // log of a sum of weights of tests. A table has those that are sums of ones; others are rounded
@@ -109,12 +117,12 @@ class Posterior {
   [[nodiscard]] Cost group_floor(const Pattern& group) const;
 
   // The raw tables, for the kernels: leaf(c) = rising[n] - sum_k mixed_k[c_k].
-  [[nodiscard]] const std::int64_t* rising_table() const { return rising_.data(); }
+  [[nodiscard]] const std::int64_t* rising_table() const { return tables_->rising.data(); }
   [[nodiscard]] const std::int64_t* mixed_table(int k) const {
-    return mixed_.data() + start_[static_cast<std::size_t>(k)];
+    return tables_->mixed.data() + tables_->start[static_cast<std::size_t>(k)];
   }
   [[nodiscard]] const std::int64_t* pure_table(int k) const {
-    return pure_.data() + start_[static_cast<std::size_t>(k)];
+    return tables_->pure.data() + tables_->start[static_cast<std::size_t>(k)];
   }
   // With two classes: leaf and pure cost of small counts side by side, so that the kernels find
   // both with two look-ups instead of five. Entry 2 * (c_0 * stride + c_1): pure; the next: leaf.
@@ -123,12 +131,23 @@ class Posterior {
     std::int32_t stride = 0;     // odd: a power of two would crowd a few sets of the cache
     std::int32_t limit[2] = {};  // counts below these are in the table
   };
-  [[nodiscard]] const TwoClassTable& two_class_table() const { return two_class_; }
+  [[nodiscard]] const TwoClassTable& two_class_table() const { return tables_->two_class; }
   // Depths are at most this: no path tests a column twice, nor parts more rows than there are.
   [[nodiscard]] std::size_t max_depth() const { return split_.size() - 1; }
   [[nodiscard]] std::size_t bytes() const;
+  // Of it, what is not shared with others of another price.
+  [[nodiscard]] std::size_t own_bytes() const;
 
  private:
+  // By count, and therefore large.
+  struct Tables {
+    using Table = PageVector<std::int64_t>;
+    Table rising;
+    std::vector<std::size_t> start;  // of a class in the next two, which hold one after the other
+    Table pure;
+    Table mixed;  // rising - pure
+    TwoClassTable two_class;
+  };
   [[nodiscard]] bool fill_counts(const Prior& prior, std::span<const std::int64_t> class_total,
                                  Watch& watch);
   void fill_two_class_table();
@@ -141,14 +160,9 @@ class Posterior {
   std::vector<Cost> split_;
   std::vector<Cost> stop_;
   std::vector<std::int64_t> log_weight_;
-  std::vector<Cost> test_costs_;           // by column of the dataset; empty: all weights are 1
-  std::vector<Cost> code_costs_;           // by code of a weight of thresholds
-  using Table = PageVector<std::int64_t>;  // by count
-  Table rising_;
-  std::vector<std::size_t> start_;  // of a class in the next two, which hold one after the other
-  Table pure_;
-  Table mixed_;  // rising - pure
-  TwoClassTable two_class_;
+  std::vector<Cost> test_costs_;  // by column of the dataset; empty: all weights are 1
+  std::vector<Cost> code_costs_;  // by code of a weight of thresholds
+  std::shared_ptr<Tables> tables_ = std::make_shared<Tables>();
 };
 
 // What the lone leaf costs, where there was no time or memory for the tables. Rounded on its own:

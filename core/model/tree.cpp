@@ -1,6 +1,7 @@
 #include "model/tree.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -40,29 +41,31 @@ class Scorer {
   }
 
   TreeScores all() {
-    visit(0, data_.all_rows(), 0);
+    visit(0, data_.all_rows(), data_.all_columns(), 0);
     return std::move(scores_);
   }
 
  private:
-  Cost visit(std::size_t node, const RowSet& rows, std::size_t depth) {
-    const std::int64_t varying = data_.varying_weight(rows);  // W
-    data_.count(rows, counts_);
+  // `columns`: those that vary on the parent's rows.
+  Cost visit(std::size_t node, const RowSet& rows, std::vector<std::uint32_t> columns,
+             std::size_t depth) {
+    const std::int64_t distinct = data_.count(rows, counts_);
     if (!wanted_.empty())
       std::copy(counts_.begin(), counts_.end(), wanted_.begin() + offset(node * n_classes_));
-    scores_.as_leaf[node] =
-        posterior_.leaf(counts_) + (varying > 0 ? posterior_.stop(depth) : Cost(0));
+    scores_.as_leaf[node] = posterior_.leaf(counts_) +
+                            (data_.varies(rows, distinct) ? posterior_.stop(depth) : Cost(0));
     if (tree_.feature[node] < 0) return scores_.subtree[node] = scores_.as_leaf[node];
 
     const std::size_t test = data_.test_of(static_cast<std::uint32_t>(tree_.feature[node]));
     if (test >= data_.n_tests()) throw std::logic_error("a tree tests a column that is not there");
+    const std::int64_t varying = data_.varying_weight(rows, columns);  // W
     Cost cost =
         posterior_.split(depth) + posterior_.log_weight(varying) + posterior_.test_costs()[test];
     RowSet part;
     for (int side = 0; side < 2; ++side) {
       data_.part(rows, test, side, part);
       const std::int32_t child = side == 0 ? tree_.left[node] : tree_.right[node];
-      cost += visit(static_cast<std::size_t>(child), part, depth + 1);
+      cost += visit(static_cast<std::size_t>(child), part, columns, depth + 1);
     }
     return scores_.subtree[node] = cost;
   }
@@ -84,6 +87,17 @@ class Scorer {
 
 TreeScores score(const Tree& tree, const Dataset& data, const Posterior& posterior) {
   return Scorer(tree, data, posterior).all();
+}
+
+std::int64_t scoring_work(const Dataset& data, std::size_t n_nodes) {
+  // Of a column some words are read, until it is seen to vary; of an ordered one, a rank a row and
+  // level of the tree.
+  constexpr std::size_t per_count = 12, words_read = 128;
+  const std::size_t per_node = per_count * static_cast<std::size_t>(data.n_classes()) +
+                               data.n_columns() * std::min(data.n_words(), words_read);
+  const std::size_t per_level = data.ordered().n_columns() * data.n_words() * word_bits;
+  return static_cast<std::int64_t>(n_nodes * per_node +
+                                   static_cast<std::size_t>(std::bit_width(n_nodes)) * per_level);
 }
 
 TreeScores score_and_count(Tree& tree, const Dataset& data, const Posterior& posterior) {

@@ -33,5 +33,7 @@ struct TreeScores {
 // The same, and fills in its counts.
 [[nodiscard]] TreeScores score_and_count(Tree& tree, const Dataset& data,
                                          const Posterior& posterior);
+// About how much work either is, for a tree of this many nodes.
+[[nodiscard]] std::int64_t scoring_work(const Dataset& data, std::size_t n_nodes);
 
 }  // namespace maptree

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "prove/leaf_shares.hpp"
+
 namespace maptree {
 
 namespace {
@@ -53,8 +55,9 @@ Options limited(Options options, std::uint32_t depth_limit) {
 }  // namespace
 
 Proof::Proof(const Dataset& data, const Posterior& posterior, const Options& options,
-             std::uint32_t depth_limit, Pace its_pace)
+             std::uint32_t depth_limit, Pace its_pace, std::uint32_t most_leaves)
     : limit(depth_limit),
+      leaves(most_leaves),
       pace(its_pace),
       transfer(options.depth_transfer),
       bounds(posterior, data, limited(options, depth_limit)) {}
@@ -130,7 +133,17 @@ Prover::Measure Prover::measure(const RowSet& rows, std::size_t depth) {
   const std::int64_t distinct = data_.count(rows, counts_);
   const bool varies = data_.varies(rows, distinct);
   return {posterior_.leaf(counts_) + (varies ? posterior_.stop(depth) : Cost(0)),
-          RowSums::of(counts_, distinct)};
+          RowSums::of(counts_, distinct), distinct};
+}
+
+// A limit that no tree can reach is none, so that such nodes are one. Distinct rows are told where
+// rows are folded; else there are more of them, which is as safe.
+StoreKey Prover::key_of(const RowKey& rows, std::size_t depth, std::uint32_t leaves,
+                        std::int64_t distinct) const {
+  const std::uint64_t most = std::min<std::uint64_t>(static_cast<std::uint64_t>(distinct),
+                                                     most_leaves(proof_->limit, depth));
+  return {rows, static_cast<std::uint32_t>(depth), proof_->limit,
+          leaves < most ? leaves : any_leaves};
 }
 
 std::int64_t Prover::advance(std::unique_lock<std::mutex>& lock, Proof& proof, Cost goal,
@@ -147,8 +160,8 @@ std::int64_t Prover::advance(std::unique_lock<std::mutex>& lock, Proof& proof, C
   if (proof.root == NodeId::none) {
     if (!desk_.make_room(0, watch)) return 0;
     const Measure m = measure(all, 0);
-    const NodeId made =
-        store_.intern({data_.key(all), 0, proof.limit}, proof.bounds.root_lower(), m.leaf, m.sums);
+    const NodeId made = store_.intern(key_of(data_.key(all), 0, proof.leaves, m.distinct),
+                                      proof.leaves == 1 ? m.leaf : proof.least(), m.leaf, m.sums);
     desk_.roots.push_back(made);
     proof.root = made;
   }
@@ -170,6 +183,24 @@ std::int64_t Prover::advance(std::unique_lock<std::mutex>& lock, Proof& proof, C
   }
   --proof.users;  // from here on it may be gone
   return done;
+}
+
+Prover::Standing Prover::raise_rows(std::unique_lock<std::mutex>& lock, Proof& proof,
+                                    const RowSet& rows, const RowKey& key, std::size_t depth,
+                                    std::uint32_t leaves, Cost lower, Cost goal, Watch& watch) {
+  proof_ = &proof;
+  lock_ = &lock;
+  watch_ = &watch;
+  work_end_ = INT64_MAX;
+  stopped_ = false;
+  const Measure m = measure(rows, depth);
+  if (desk_.broken || !desk_.make_room(0, watch)) return {std::min(lower, m.leaf), m.leaf};
+  const NodeId id = store_.intern(key_of(key, depth, leaves, m.distinct),
+                                  leaves == 1 ? m.leaf : lower, m.leaf, m.sums);
+  rows_at(depth) = rows;
+  raise(id, depth, goal);
+  const StoreNode& node = store_[id];
+  return {node.lower, node.upper, node.price};
 }
 
 Prover::Outcome Prover::raise(NodeId id, std::size_t depth, Cost target) {
@@ -257,8 +288,10 @@ Prover::Outcome Prover::raise_split(NodeId id, SplitRecord& split, std::size_t d
     const Cost upper = base + child[0]->upper + child[1]->upper;
     if (upper < node.upper && !tests.is_span()) {
       node.upper = upper;
-      if (node.best != tests.column) node.below[0] = node.below[1] = no_column;
+      if (node.best != tests.column || node.best_share != tests.share)
+        node.below[0] = node.below[1] = no_column;
       node.best = tests.column;
+      node.best_share = tests.share;
       node.lower = std::min(node.lower, upper);
       target = std::min(target, upper - base);
     }
@@ -320,9 +353,12 @@ bool Prover::attach(StoreNode& node, SplitRecord& split, std::size_t depth) {
   }
   if (node.solved() || split.attached() || !split.lower[0].finite()) return true;
   NodeId child[2];  // both, before anybody sees one
-  for (int side = 0; side < 2; ++side)
-    child[side] = store_.intern({keys[side], static_cast<std::uint32_t>(depth) + 1, proof_->limit},
-                                split.lower[side], measures[side].leaf, measures[side].sums);
+  for (int side = 0; side < 2; ++side) {
+    const Measure& m = measures[side];
+    const std::uint32_t leaves = leaves_of_side(tests, side, node.key.leaves);
+    child[side] = store_.intern(key_of(keys[side], depth + 1, leaves, m.distinct),
+                                leaves == 1 ? m.leaf : split.lower[side], m.leaf, m.sums);
+  }
   for (int side = 0; side < 2; ++side) split.child[side] = child[side];
   return true;
 }
@@ -332,8 +368,12 @@ void Prover::transfer(StoreNode& node) {
   if (!proof_->transfer) return;
   store_.for_each_depth(node.key, [&](const StoreNode& other) {
     check_same(other.sums(), node.sums());
-    if (other.key.depth >= node.key.depth) return;
-    const Cost lower = proof_->bounds.transferred(other.lower, other.key.depth, node.key.depth);
+    if (other.key.depth > node.key.depth) return;
+    // At the same depth: of trees that may have more leaves.
+    const Cost lower =
+        other.key.depth == node.key.depth
+            ? other.lower
+            : proof_->bounds.transferred(other.lower, other.key.depth, node.key.depth);
     node.lower = std::max(node.lower, std::min(node.upper, lower));
   });
 }
@@ -372,8 +412,11 @@ Prover::Outcome Prover::expand(NodeId id, std::size_t depth, Cost goal) {
   const bool fetch = desk_.pinned.size() > 1 && store_.wants_spare();
   lock_->unlock();
   Arena::Chunk spare = fetch ? Arena::make_spare() : nullptr;
+  const std::uint32_t leaves = node.key.leaves;
   const bool whole = expander_.expand(proof_->bounds, path_[depth], depth, upper, *watch_,
-                                      expansion_, goal, spans_);
+                                      expansion_, goal, spans_, leaves) &&
+                     (leaves == any_leaves || share_leaves(expansion_, leaves, proof_->limit, depth,
+                                                           upper, store_.test_costs(), *watch_));
   sort_splits(expansion_, upper, store_.test_costs());
   take_back(*lock_);
   if (fetch) store_.take_spare(std::move(spare));
@@ -407,7 +450,7 @@ void Prover::build(NodeId id, const RowSet& rows, std::size_t depth, Tree& tree)
   tree.feature[static_cast<std::size_t>(at)] = static_cast<std::int32_t>(data_.original(node.best));
   const SplitRecord* best = nullptr;
   store_.for_each_split(node, [&](const SplitRecord& split) {
-    if (split.column == node.best && !split.is_span() && split.attached()) best = &split;
+    if (node.is_best(split) && split.attached()) best = &split;
   });
   RowSet part;
   for (int side = 0; side < 2; ++side) {

@@ -6,8 +6,9 @@
 // cheaper the last time. That is best-first order, with no queue and no links upwards: all it needs
 // is what the Store remembers, and the Store may forget.
 //
-// A proof may be limited to trees of some depth. Its bounds then hold for these trees only, and so
-// do its nodes in the store.
+// A proof may be limited to trees of some depth, or of so many leaves. Its bounds then hold for
+// these trees only, and so do its nodes in the store. Where leaves are limited, a split is one for
+// each way to share them out between its sides (leaf_shares.hpp).
 //
 // Several provers, one a thread, may share one Desk and its Store. What is shared is touched under
 // the desk's lock, which is let go while rows are counted: nearly all of the time. A node that
@@ -15,6 +16,7 @@
 // well.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -26,21 +28,25 @@
 
 namespace maptree {
 
-// What is to be proved: that no tree within the limit is cheaper than some goal.
+// What is to be proved: that no tree within the limits is cheaper than some goal.
 struct Proof {
   // Raise the bound of the root evenly, for its own sake; or a split at a time, up to the goal.
   enum class Pace { evenly, by_splits };
   Proof(const Dataset& data, const Posterior& posterior, const Options& options,
-        std::uint32_t depth_limit, Pace its_pace = Pace::evenly);
+        std::uint32_t depth_limit, Pace its_pace = Pace::evenly,
+        std::uint32_t most_leaves = any_leaves);
 
   std::uint32_t limit;
+  std::uint32_t leaves;
   Pace pace;
   bool transfer;  // Options::depth_transfer
   Bounds bounds;
+  Cost known;  // a lower bound from elsewhere
   NodeId root = NodeId::none;
   std::int64_t work = 0;
   int users = 0;  // provers at work on it
 
+  [[nodiscard]] Cost least() const { return std::max(known, bounds.root_lower()); }
   // Work that is still to be done until `lower` is `goal`, as far as can be told: bounds rise by
   // about the same for every doubling of the work.
   [[nodiscard]] double forecast(Cost lower, Cost goal) const;
@@ -83,6 +89,21 @@ class Prover {
   std::int64_t advance(std::unique_lock<std::mutex>& lock, Proof& proof, Cost goal,
                        std::int64_t work, Watch& watch);
 
+  // The same for any rows at any depth and trees of at most so many leaves, of which `lower` is
+  // known to be a lower bound: raises it until it reaches `goal` or the cost of the cheapest tree.
+  // Says what is known of them then; less was reached where it had to stop. With the lock held.
+  struct Standing {
+    Cost lower, upper;
+    float price = 0;  // expansions per nat that it was last raised by
+
+    [[nodiscard]] bool solved() const { return lower == upper; }
+  };
+  Standing raise_rows(std::unique_lock<std::mutex>& lock, Proof& proof, const RowSet& rows,
+                      const RowKey& key, std::size_t depth, std::uint32_t leaves, Cost lower,
+                      Cost goal, Watch& watch);
+  // How far a bound is raised at once.
+  [[nodiscard]] Cost next_goal(const Proof& proof, Cost lower, Cost goal) const;
+
   // The tree behind the upper bound of the proof's root, or a cheaper one; with the lock held.
   void read_tree(const Proof& proof, Tree& tree);
   [[nodiscard]] std::size_t bytes() const;
@@ -98,7 +119,6 @@ class Prover {
  private:
   enum class Outcome { reached, taken, stopped };  // taken: what is left is in others' hands
 
-  [[nodiscard]] Cost next_goal(const Proof& proof, Cost lower, Cost goal) const;
   Outcome raise(NodeId id, std::size_t depth, Cost target);
   Outcome raise_split(NodeId id, SplitRecord& split, std::size_t depth, Cost goal);
   // Opens a node, or parts those of its spans that cannot reach the goal.
@@ -106,6 +126,8 @@ class Prover {
   void find_spans(const StoreNode& node, std::size_t depth, Cost goal);
   void transfer(StoreNode& node);
   bool attach(StoreNode& node, SplitRecord& split, std::size_t depth);
+  [[nodiscard]] StoreKey key_of(const RowKey& rows, std::size_t depth, std::uint32_t leaves,
+                                std::int64_t distinct) const;
   void build(NodeId id, const RowSet& rows, std::size_t depth, Tree& tree);
   Cost below_cost(std::uint32_t column, const RowSet& rows, std::size_t depth);
   void build_below(std::uint32_t column, Tree& tree);
@@ -117,6 +139,7 @@ class Prover {
   struct Measure {
     Cost leaf;
     RowSums sums;
+    std::int64_t distinct;
   };
   Measure measure(const RowSet& rows, std::size_t depth);
 

@@ -28,6 +28,9 @@ class Schedule {
   [[nodiscard]] Desk& desk() { return desk_; }
   [[nodiscard]] const Desk& desk() const { return desk_; }
 
+  // From now on all proofs are of trees of at most so many leaves. While none is known to be
+  // cheaper that has more, a proof of all trees is as good, and does without shares of leaves.
+  void limit_leaves(std::uint32_t leaves);
   // The cost of the best tree known: what there is to prove.
   void set_goal(Cost goal);
   // Has the prover do about this much work.
@@ -41,6 +44,8 @@ class Schedule {
   [[nodiscard]] Cost lower() const;
   // No tree of this depth or less is cheaper than the goal.
   [[nodiscard]] std::int64_t proved_depth() const { return proved_depth_; }
+  // The proof of everything would take very much more work than was done, as far as can be told.
+  [[nodiscard]] bool out_of_sight() const;
   // Counted, of all provers.
   [[nodiscard]] std::int64_t work_done() const { return whole_work_ + graded_work_; }
   [[nodiscard]] std::size_t bytes() const;
@@ -50,15 +55,21 @@ class Schedule {
  private:
   [[nodiscard]] const StoreNode& root(const Proof& proof) const { return desk_.store[proof.root]; }
   [[nodiscard]] bool is_open(const Proof& proof) const;
+  // Trees of so few leaves are not deeper than what is proved.
+  [[nodiscard]] bool is_deep_enough() const {
+    return whole_->leaves != any_leaves && proved_depth_ + 1 >= whole_->leaves;
+  }
   [[nodiscard]] Proof& choose();
   void settle();
+  void retire(std::unique_ptr<Proof> proof);
+  void drop_done();
 
   const Dataset& data_;
   const Posterior& posterior_;
   const Options& options_;
   Desk desk_;
   Cost goal_ = Cost::infinity();
-  Proof whole_;                               // of everything
+  std::unique_ptr<Proof> whole_;              // of everything
   std::unique_ptr<Proof> graded_;             // by depth; none: no need
   std::vector<std::unique_ptr<Proof>> done_;  // that a prover may still stand on
   std::int64_t proved_depth_ = 0;

@@ -9,6 +9,13 @@
 
 namespace maptree {
 
+namespace {
+
+// Tells the splits of a node apart; spans aside.
+std::uint64_t name_of(const Tests& split) { return std::uint64_t{split.column} << 8 | split.share; }
+
+}  // namespace
+
 Store::Store(TestCosts test_costs)
     : test_costs_(test_costs), buckets_(first_buckets, NodeId::none), half_(first_buckets / 2) {}
 
@@ -137,6 +144,7 @@ void Store::take_best(StoreNode& at, const Expansion& found) {
   if (found.best != no_column && found.best_cost < at.upper) {
     at.upper = found.best_cost;
     at.best = found.best;
+    at.best_share = found.best_share;
     for (int side = 0; side < 2; ++side) at.below[side] = found.best_below[side];
   }
   at.lower = std::min(at.lower, at.upper);
@@ -145,9 +153,9 @@ void Store::take_best(StoreNode& at, const Expansion& found) {
 void Store::open(NodeId id, const Expansion& found) {
   StoreNode& at = (*this)[id];
   reserve_cells((found.splits.size() + block_splits - 1) / block_splits);
-  std::vector<std::uint32_t> there;  // columns
+  std::vector<std::uint64_t> there;
   there.reserve(at.n_splits);
-  for_each_split(at, [&](const SplitRecord& split) { there.push_back(split.column); });
+  for_each_split(at, [&](const SplitRecord& split) { there.push_back(name_of(split)); });
   std::ranges::sort(there);
   at.expanded = true;
   at.base = found.base;
@@ -166,13 +174,13 @@ void Store::open(NodeId id, const Expansion& found) {
 
 // Other threads may stand on the splits that are there, so these stay where they are. Those that
 // come back may be lower: no split before them ends a walk any more.
-void Store::reopen(StoreNode& at, const Expansion& found, const std::vector<std::uint32_t>& there) {
+void Store::reopen(StoreNode& at, const Expansion& found, const std::vector<std::uint64_t>& there) {
   for_each_split(at, [&](SplitRecord& split) {
     if (split.fresh()) split.forget_children();
   });
   std::uint32_t block = last_block(at);
   for (const SplitBounds& split : found.splits)
-    if (split.is_span() || !std::ranges::binary_search(there, split.column))
+    if (split.is_span() || !std::ranges::binary_search(there, name_of(split)))
       add_split(at, block, split);
 }
 
@@ -226,7 +234,7 @@ void Store::close(NodeId id) {
   assert(at.solved());
   SplitRecord keep;
   for_each_split(at, [&](const SplitRecord& split) {
-    if (split.column == at.best && !split.is_span()) keep = split;
+    if (at.is_best(split)) keep = split;
   });
   free_chain(at.splits);
   at.n_splits = 0;
@@ -250,7 +258,7 @@ void Store::trim(StoreNode& at, Cost margin) {
   std::uint32_t block = at.splits, n_kept = 0;
   for_each_split(at, [&](SplitRecord& split) {
     const Cost total = place(split).total;
-    if (split.column != at.best && at.base + total > at.lower + margin) {
+    if (!at.is_best(split) && at.base + total > at.lower + margin) {
       at.rest = std::min(at.rest, total);
       return;
     }
@@ -268,7 +276,7 @@ bool Store::forget_spans(StoreNode& at) {
   SplitRecord best;
   for_each_split(at, [&](const SplitRecord& split) {
     any = any || split.is_span();
-    if (!split.is_span() && split.column == at.best) best = split;
+    if (at.is_best(split)) best = split;
   });
   if (!any) return false;
   const bool keep = best.column != no_column;
@@ -330,7 +338,7 @@ void Store::mark_tree(NodeId id) {
   const StoreNode& at = (*this)[id];
   if (at.best == no_column) return;
   for_each_split(at, [&](const SplitRecord& split) {
-    if (split.column != at.best || split.is_span() || !split.attached()) return;
+    if (!at.is_best(split) || !split.attached()) return;
     for (const NodeId child : split.child) {
       if ((*this)[child].marked) continue;
       (*this)[child].marked = true;

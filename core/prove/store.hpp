@@ -1,11 +1,12 @@
 // Store: what the provers have learnt of subproblems, in bounded memory.
 //
-// A node is a set of rows at a depth, under a limit on the depth of the whole tree (or none). Its
-// bounds and those of its splits outlive every descent, so that nothing is expanded twice; but all
-// of it can be found again, so all of it may be dropped: collect() drops splits that are not needed
-// for some time, as their bounds are far above the node's, then nodes that were cheapest to find.
-// There are no links upwards. A split's own bounds are as good as those of its children were when
-// they were last read, which is always sound.
+// A node is a set of rows at a depth, under a limit on the depth of the whole tree (or none), and
+// on the number of its own leaves (or none: any_leaves). Its bounds and those of its splits outlive
+// every descent, so that nothing is expanded twice; but all of it can be found again, so all of it
+// may be dropped: collect() drops splits that are not needed for some time, as their bounds are far
+// above the node's, then nodes that were cheapest to find. There are no links upwards. A split's
+// own bounds are as good as those of its children were when they were last read, which is always
+// sound.
 //
 // Invariants
 //   lower <= cheapest tree below the node <= upper, and `upper` is the cost of a tree that can be
@@ -30,7 +31,12 @@ namespace maptree {
 
 enum class NodeId : std::uint32_t { none = UINT32_MAX, forgotten = UINT32_MAX - 1 };
 
-inline constexpr std::uint32_t no_limit = UINT32_MAX;
+inline constexpr std::uint32_t no_limit = (1u << 24) - 1;
+[[nodiscard]] inline std::uint32_t depth_limit(const Options& options) {
+  return options.max_depth < 0 || options.max_depth >= no_limit
+             ? no_limit
+             : static_cast<std::uint32_t>(options.max_depth);
+}
 
 struct SplitRecord : Tests {
   NodeId child[2] = {NodeId::none, NodeId::none};
@@ -53,12 +59,13 @@ static_assert(sizeof(SplitRecord) == 32);
 struct Place {
   Cost total;
   std::uint32_t column = 0;
+  std::uint32_t share = 0;
   auto operator<=>(const Place&) const = default;
 };
 template <class Split>
 [[nodiscard]] Place place_of(const Split& split, TestCosts test_costs) {
   return {split.lower[0] + split.lower[1] + test_costs.least(split.column, split.last()),
-          split.column};
+          split.column, split.share};
 }
 
 inline constexpr std::uint32_t no_cell = UINT32_MAX;
@@ -71,9 +78,20 @@ inline constexpr bool small_chunks = false;
 #endif
 
 struct StoreKey {
+  StoreKey() = default;
+  StoreKey(const RowKey& its_rows, std::uint32_t its_depth, std::uint32_t depth_limit = no_limit,
+           std::uint32_t most_leaves = any_leaves)
+      : rows(its_rows),
+        depth(its_depth),
+        limit(depth_limit & no_limit),
+        leaves(most_leaves & any_leaves) {}
+
   RowKey rows;
   std::uint32_t depth = 0;
-  std::uint32_t limit = no_limit;  // on the depth of the tree: bounds hold for such trees only
+  // Bounds hold only for trees that are not deeper than this in all, and have at most so many
+  // leaves below this node.
+  std::uint32_t limit : 24 = no_limit;
+  std::uint32_t leaves : 8 = any_leaves;
   bool operator==(const StoreKey&) const = default;
 };
 
@@ -85,6 +103,7 @@ struct StoreNode {
   std::uint32_t splits = no_cell;  // the first of a chain of blocks
   std::uint32_t n_splits = 0;
   std::uint32_t best = no_column;
+  std::uint32_t best_share = 0;  // of the split `best` (Tests)
   std::uint32_t below[2] = {no_column, no_column};
   std::uint32_t digest = 0;  // of RowSums
   std::uint32_t effort = 0;  // expansions of it and below it; halved by every collection
@@ -96,10 +115,13 @@ struct StoreNode {
   std::uint32_t marked : 1 = 0;  // collect() keeps it
 
   [[nodiscard]] bool solved() const { return lower == upper; }
+  [[nodiscard]] bool is_best(const SplitRecord& split) const {
+    return split.column == best && split.share == best_share && !split.is_span();
+  }
   [[nodiscard]] RowSums sums() const { return {weight, digest}; }
 };
 static_assert(max_total_weight < 1 << 29);
-static_assert(sizeof(StoreNode) == 96);
+static_assert(sizeof(StoreNode) == 104);
 
 class Store {
  public:
@@ -160,12 +182,15 @@ class Store {
     if (wants_spare()) memory_.take_spare(std::move(chunk));
   }
 
-  // Calls visit(node) for each node of these rows under this limit, at any depth.
+  // Calls visit(node) for each node of these rows under this limit, at any depth, that may have as
+  // many leaves or more.
   template <class Visit>
   void for_each_depth(const StoreKey& key, Visit visit) {
-    for (NodeId id = buckets_[bucket_of(key)]; id != NodeId::none; id = (*this)[id].next)
-      if ((*this)[id].key.rows == key.rows && (*this)[id].key.limit == key.limit)
+    for (NodeId id = buckets_[bucket_of(key)]; id != NodeId::none; id = (*this)[id].next) {
+      const StoreKey& other = (*this)[id].key;
+      if (other.rows == key.rows && other.limit == key.limit && other.leaves >= key.leaves)
         visit((*this)[id]);
+    }
   }
   // The node of this key, new with these bounds or old with the better of both. Throws KeyCollision
   // where the old one has other sums.
@@ -235,7 +260,7 @@ class Store {
   std::uint32_t new_cell();
   SplitRecord& add_split(StoreNode& node, std::uint32_t& block);
   void add_split(StoreNode& node, std::uint32_t& block, const SplitBounds& split);
-  void reopen(StoreNode& node, const Expansion& found, const std::vector<std::uint32_t>& there);
+  void reopen(StoreNode& node, const Expansion& found, const std::vector<std::uint64_t>& there);
   void free_chain(std::uint32_t& first);
   [[nodiscard]] std::uint32_t last_block(const StoreNode& node);
   bool forget_spans(StoreNode& node);

@@ -9,7 +9,8 @@ Expander::Expander(const Dataset& data, const Posterior& posterior, const Bounds
                    const Options& options)
     : posterior_(posterior),
       test_costs_(posterior.test_costs()),
-      weighted_(data.weighted()),
+      data_(data),
+      costs_differ_(data.weighted() || data.restricted()),
       root_bounds_(&bounds),
       bounds_(&bounds),
       options_(options),
@@ -18,7 +19,7 @@ Expander::Expander(const Dataset& data, const Posterior& posterior, const Bounds
       view_(data, bounds, options) {
   children_.reserve(data.n_columns());
   order_.reserve(data.n_columns());
-  if (weighted_) test_cost_.reserve(NodeView::stride_of(data.n_columns()));
+  if (costs_differ_) test_cost_.reserve(NodeView::stride_of(data.n_columns()));
   mixed_.reserve(static_cast<std::size_t>(data.n_classes()));
   pure_.reserve(static_cast<std::size_t>(data.n_classes()));
   for (int k = 0; k < data.n_classes(); ++k) {
@@ -47,12 +48,15 @@ Cost Expander::likelihood(std::span<const std::int32_t> counts, std::int64_t wei
 }
 
 bool Expander::expand(const Bounds& bounds, const RowSet& rows, std::size_t depth, Cost upper,
-                      Watch& watch, Expansion& out, Cost goal, std::span<const SplitBounds> spans) {
-  if (spans_) return spans_->expand(bounds, rows, depth, upper, goal, spans, watch, out);
+                      Watch& watch, Expansion& out, Cost goal, std::span<const SplitBounds> spans,
+                      std::uint32_t leaves, Keep keep) {
+  if (spans_)
+    return spans_->expand(bounds, rows, depth, upper, goal, spans, watch, out, leaves, keep);
   bounds_ = &bounds;
   if (!view_.load(rows, watch)) return false;
   out.varying = view_.varying();
   out.splits.clear();
+  out.rest = Cost::infinity();
   out.best = no_column;
   find_tables();
   out.leaf = likelihood(view_.total().classes, view_.total().weight) +
@@ -61,7 +65,9 @@ bool Expander::expand(const Bounds& bounds, const RowSet& rows, std::size_t dept
   if (out.varying == 0 || !bounds.may_split(depth)) return true;
 
   if (!bound_children(depth, watch, out)) return false;
-  if (options_.pair_expansion) return scan_pairs(depth, upper, watch, out);
+  if (options_.pair_expansion)
+    return scan_pairs(depth, keep == Keep::all ? upper : std::min(upper, out.leaf), leaves, watch,
+                      out);
 
   for (std::size_t c = 0; c < children_.size(); ++c) {
     const Child& child = children_[c];
@@ -73,6 +79,7 @@ bool Expander::expand(const Bounds& bounds, const RowSet& rows, std::size_t dept
       const Bracket& bracket = child.bracket[column.flipped ? 1 - side : side];
       split.lower[side] = bracket.lower;
       split.upper[side] = bracket.upper;
+      split.few[side][0] = child.least_leaf[column.flipped ? 1 - side : side];
     }
     out.splits.push_back(split);
   }
@@ -85,7 +92,7 @@ bool Expander::bound_children(std::size_t depth, Watch& watch, const Expansion& 
   for (std::size_t c = 0; c < children_.size(); ++c) {
     Child& child = children_[c];
     if (watch.stop(work)) return false;
-    child.valid = true;
+    child.valid = may_test(view_.columns()[c], depth);
     child.bound = out.base + test_costs_[view_.columns()[c].dataset];
     for (int side = 0; side < 2; ++side) {
       view_.count_side(c, side, counts_);
@@ -94,22 +101,28 @@ bool Expander::bound_children(std::size_t depth, Watch& watch, const Expansion& 
           bounds_->bracket(counts_, depth + 1, view_.test_cost_on(counts_.distinct));
       child.likelihood[side] =
           child.bracket[side].upper - (counts_.distinct > 1 ? posterior_.stop(depth + 1) : Cost(0));
+      child.least_leaf[side] = child.likelihood[side] +
+                               (counts_.distinct > 1 ? bounds_->stop_lower(depth + 1) : Cost(0));
       child.bound += child.bracket[side].lower;
     }
   }
   return true;
 }
 
-bool Expander::scan_pairs(std::size_t depth, Cost upper, Watch& watch, Expansion& out) {
+bool Expander::scan_pairs(std::size_t depth, Cost upper, std::uint32_t leaves, Watch& watch,
+                          Expansion& out) {
   // Columns that may still be the node's split come first: only their children are asked about,
   // but these can be split by every column. `<=` keeps the split that reached `upper`.
   order_.clear();
   for (std::uint32_t c = 0; c < children_.size(); ++c)
-    if (children_[c].valid && children_[c].bound <= std::min(upper, out.leaf)) order_.push_back(c);
+    if (children_[c].valid && children_[c].bound <= upper) order_.push_back(c);
   const std::size_t n_open = order_.size();
+  for (std::uint32_t c = 0; c < children_.size(); ++c) {
+    if (children_[c].valid && children_[c].bound <= upper) continue;
+    if (children_[c].valid) out.rest = std::min(out.rest, children_[c].bound);
+    order_.push_back(c);
+  }
   if (n_open == 0) return true;
-  for (std::uint32_t c = 0; c < children_.size(); ++c)
-    if (!children_[c].valid || children_[c].bound > std::min(upper, out.leaf)) order_.push_back(c);
 
   const bool children_may_split = bounds_->may_split(depth + 1);
   PairScan* const arranged = view_.arrange(order_, watch);
@@ -131,10 +144,13 @@ bool Expander::scan_pairs(std::size_t depth, Cost upper, Watch& watch, Expansion
         bounds_->floor(depth + 2, rows, view_.test_cost_on(rows));
   scan.floor = floor.data();
   scan.floor_cap = view_.total().distinct;
-  if (weighted_) {
+  if (costs_differ_) {
     test_cost_.assign(scan.stride, 0);
-    for (std::size_t p = 0; p < order_.size(); ++p)
-      test_cost_[p] = test_costs_[view_.columns()[order_[p]].dataset].units();
+    for (std::size_t p = 0; p < order_.size(); ++p) {
+      const NodeView::Column& column = view_.columns()[order_[p]];
+      test_cost_[p] =
+          (may_test(column, depth + 1) ? test_costs_[column.dataset] : Cost::infinity()).units();
+    }
     scan.test_cost = test_cost_.data();
   }
   scan.stop_lower = bounds_->stop_lower(depth + 2).units();
@@ -163,42 +179,45 @@ bool Expander::scan_pairs(std::size_t depth, Cost upper, Watch& watch, Expansion
 
   Cost best_cost = Cost::infinity();
   std::size_t best_at = 0;
-  Cost best_below[2];  // what the children's own best split pays for its test and its leaves
+  Cost best_below[2];
   for (std::size_t p = 0; p < n_open; ++p) {
     if (watch.poll(50)) return false;
     const Child& child = children_[order_[p]];
     const NodeView::Column& column = view_.columns()[order_[p]];
     SplitBounds split;
     split.column = column.dataset;
-    Cost upper_of[2], below_of[2];
+    Below sides[2];
+    Cost below_of[2];  // what the child's own best split pays for its test and its leaves
     for (int side = 0; side < 2; ++side) {
       const std::int32_t varying = scan.varying[side][p];
       const Cost leaf =
           child.likelihood[side] + (varying > 0 ? posterior_.stop(depth + 1) : Cost(0));
       Cost lower = leaf;
-      upper_of[side] = leaf;
-      below_of[side] = Cost::infinity();
+      sides[side] = {leaf, leaf};
+      below_of[side] = Cost(scan.upper[side][p]);
       if (varying > 0 && children_may_split) {
         const Cost base = posterior_.split(depth + 1) + posterior_.log_weight(varying);
         lower = std::min(lower, base + Cost(scan.lower[side][p]));
         // Without row folding a grandchild may cost less than `upper` says, and a bound that no
         // tree has exactly is of no use: the tree is what is reported.
-        if (rows_folded_ && base + Cost(scan.upper[side][p]) < leaf) {
-          below_of[side] = Cost(scan.upper[side][p]);
-          upper_of[side] = base + below_of[side];
-        }
+        if (rows_folded_) sides[side].two = std::min(leaf, base + below_of[side]);
       }
-      split.lower[column.flipped ? 1 - side : side] = lower;
-      split.upper[column.flipped ? 1 - side : side] = upper_of[side];
+      const int to = column.flipped ? 1 - side : side;
+      split.lower[to] = lower;
+      split.upper[to] = sides[side].two;
+      split.few[to][0] = leaf;
+      if (rows_folded_) split.few[to][1] = sides[side].two;
     }
     out.splits.push_back(split);
-    const Cost cost = out.base + test_costs_[column.dataset] + upper_of[0] + upper_of[1];
+    const SmallTree below = cheapest_of(sides, leaves);
+    const Cost cost = out.base + test_costs_[column.dataset] + below.cost;
     if (cost < best_cost) {
       best_cost = cost;
       best_at = p;
       for (int side = 0; side < 2; ++side) {
-        best_below[side] = below_of[side];
-        out.best_upper[column.flipped ? 1 - side : side] = upper_of[side];
+        best_below[side] = below.split[side] ? below_of[side] : Cost::infinity();
+        out.best_upper[column.flipped ? 1 - side : side] =
+            below.split[side] ? sides[side].two : sides[side].leaf;
       }
     }
   }
@@ -255,7 +274,7 @@ std::uint32_t Expander::split_below(const PairScan& scan, std::size_t p, int sid
       cost[value] = likelihood(part, weight) + (rows > 1 ? posterior_.stop(depth + 2) : Cost(0));
     }
     const NodeView::Column& column = view_.columns()[order_[q]];
-    if (least < options_.min_samples_leaf ||
+    if (least < options_.min_samples_leaf || !may_test(column, depth + 1) ||
         test_costs_[column.dataset] + cost[0] + cost[1] != target)
       continue;
     if (column.dataset >= found) continue;

@@ -37,12 +37,12 @@ class Expander {
   bool expand(const RowSet& rows, std::size_t depth, Cost upper, Watch& watch, Expansion& out) {
     return expand(*root_bounds_, rows, depth, upper, watch, out);
   }
-  // Under other bounds: those of trees that are not deeper than some limit. Where columns are
-  // ordered, splits are bounded as far as the goal needs it, and `spans` that were found before are
-  // parted further.
+  // Under other bounds: those of trees that are not deeper than some limit. The tree that is found
+  // has `leaves` at most, two or more; bounds are of all trees. Where columns are ordered, splits
+  // are bounded as far as the goal needs it, and `spans` that were found before are parted further.
   bool expand(const Bounds& bounds, const RowSet& rows, std::size_t depth, Cost upper, Watch& watch,
-              Expansion& out, Cost goal = Cost::infinity(),
-              std::span<const SplitBounds> spans = {});
+              Expansion& out, Cost goal = Cost::infinity(), std::span<const SplitBounds> spans = {},
+              std::uint32_t leaves = any_leaves, Keep keep = Keep::below_leaf);
   // Whether bounds of the sides of a span, once raised, raise its own.
   [[nodiscard]] bool may_raise_spans(const Bounds& bounds, std::size_t depth) const {
     return spans_ && spans_->may_raise(bounds, depth);
@@ -62,7 +62,9 @@ class Expander {
     return (data.ordered().n_columns() > 0 ? SpanExpander::bytes_for(data) : 0) +
            NodeView::bytes_for(data, options) +
            data.n_columns() * (sizeof(Child) + sizeof(std::uint32_t)) +
-           (data.weighted() ? NodeView::stride_of(data.n_columns()) * sizeof(std::int64_t) : 0) +
+           (data.weighted() || data.restricted()
+                ? NodeView::stride_of(data.n_columns()) * sizeof(std::int64_t)
+                : 0) +
            2 * static_cast<std::size_t>(data.n_classes()) * sizeof(std::int64_t*);
   }
   // Scratch memory that others may use between expansions.
@@ -72,22 +74,29 @@ class Expander {
   struct Child {
     Bracket bracket[2];  // by side of the view
     Cost likelihood[2];  // of a leaf, without stop
+    Cost least_leaf[2];  // with it, as far as that is sure
     Cost bound;          // of the split, from them
-    bool valid = false;  // both sides are large enough
+    bool valid = false;  // both sides are large enough, and it may be tested here
   };
 
   void find_tables();
   // What a leaf with these counts costs, without stop.
   [[nodiscard]] Cost likelihood(std::span<const std::int32_t> counts, std::int64_t weight) const;
+  [[nodiscard]] bool may_test(const NodeView::Column& column, std::size_t depth) const {
+    return Dataset::may_test(data_.use(column.dataset), depth);
+  }
   bool bound_children(std::size_t depth, Watch& watch, const Expansion& out);
-  bool scan_pairs(std::size_t depth, Cost upper, Watch& watch, Expansion& out);
+  // Of splits that are bounded by `upper`.
+  bool scan_pairs(std::size_t depth, Cost upper, std::uint32_t leaves, Watch& watch,
+                  Expansion& out);
   [[nodiscard]] std::uint32_t split_below(const PairScan& scan, std::size_t p, int side,
                                           std::size_t depth, Cost target, Cost (&leaf)[2],
                                           Watch& watch);
 
   const Posterior& posterior_;
   const TestCosts test_costs_;
-  const bool weighted_;
+  const Dataset& data_;
+  const bool costs_differ_;  // of tests: by weight, or because some may not be tested
   const Bounds* root_bounds_;
   const Bounds* bounds_;  // of the expansion under way
   const Options& options_;
@@ -97,7 +106,7 @@ class Expander {
   std::vector<const std::int64_t*> mixed_, pure_;  // tables, by class of the view
   std::vector<Child> children_;
   std::vector<std::uint32_t> order_;
-  std::vector<std::int64_t> test_cost_;  // in that order, where weights are not all 1
+  std::vector<std::int64_t> test_cost_;  // in that order, where they differ
   SetCounts counts_;
   std::optional<SpanExpander> spans_;  // where columns are ordered
 };

@@ -325,7 +325,9 @@ bool NodeView::find_columns(Watch& watch) {
     varying_ += copies;
     if (fold_columns_) {
       std::size_t at = hash_[c] & mask;
+      // Columns of another use are not tested in the same places.
       while (table_[at] != no_slot && (hash_[columns_[table_[at]].dataset] != hash_[c] ||
+                                       data_.use(columns_[table_[at]].dataset) != data_.use(c) ||
                                        !same_words(columns_[table_[at]].dataset, c)))
         at = (at + 1) & mask;
       if (table_[at] != no_slot) {

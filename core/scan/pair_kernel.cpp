@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include "control/processor.hpp"
+
 namespace maptree {
 
 extern const PairKernel plain_kernel;
@@ -12,12 +14,8 @@ extern const PairKernel avx512_kernel;
 
 bool kernel_available(Kernel kernel) {
 #if MAPTREE_X86_KERNELS
-  __builtin_cpu_init();
-  if (kernel == Kernel::avx2) return __builtin_cpu_supports("avx2") != 0;
-  if (kernel == Kernel::avx512)
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("avx512f") &&
-           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vpopcntdq");
+  if (kernel == Kernel::avx2) return runs_avx2();
+  if (kernel == Kernel::avx512) return runs_avx512();
 #endif
   return kernel == Kernel::plain || kernel == Kernel::automatic;
 }

@@ -1,6 +1,7 @@
 #include "scan/part_scan.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <utility>
 
@@ -266,6 +267,7 @@ void PartScan::scan_binary(std::uint32_t column) {
     Part& part = parts_[s];
     if (part.low_distinct == 0 || part.low_distinct == part.distinct) continue;
     varying_[s] += of.weight;
+    if (!Dataset::may_test(data_.use(of.column), depth_)) continue;
     evaluate<LeavesOnly, Grouped>(part, column + static_cast<std::uint32_t>(view.ordered().size()),
                                   0, 0, posterior_.test_costs()[of.column].units());
   }
@@ -281,14 +283,15 @@ bool PartScan::scan_all(std::span<const std::uint8_t> side, Watch& watch) {
     watch.count(work);
     if (watch.poll(work)) return false;
     add_varying(c, side);
+    if (!Dataset::may_test(data_.use_of_ordered(view_->ordered()[c].column), depth_)) return true;
     if (counted_)
       scan_spans<LeavesOnly>(c);
     else
       scan_ordered<LeavesOnly, Grouped>(c, side);
     return true;
   };
-  const std::uint32_t first[2] = {last_best_[0], last_best_[1]};
-  for (int s = 0; s < 2; ++s)
+  const std::array first = {last_best_[0], last_best_[1]};
+  for (std::size_t s = 0; s < first.size(); ++s)
     if (first[s] < n_ordered && (s == 0 || first[1] != first[0]) && !scan_one(first[s]))
       return false;
   for (std::uint32_t c = 0; c < n_ordered; ++c)

@@ -8,6 +8,8 @@ namespace {
 
 constexpr std::uint32_t not_given = UINT32_MAX;
 
+constexpr std::uint32_t most_extent = (1u << Tests::extent_bits) - 1;
+
 // How many cuts of a node an expansion may scan, by what one takes: rows times columns. In test
 // builds few, so that small problems meet the limit, too.
 #if defined(MAPTREE_SMALL_BLOCKS)
@@ -40,6 +42,7 @@ SpanExpander::SpanExpander(const Dataset& data, const Posterior& posterior, cons
 
 bool SpanExpander::begin(const RowSet& rows, std::size_t depth, Watch& watch, Expansion& out) {
   out.splits.clear();
+  out.rest = Cost::infinity();
   out.parted.clear();
   out.best = no_column;
   heap_.clear();
@@ -59,12 +62,15 @@ bool SpanExpander::begin(const RowSet& rows, std::size_t depth, Watch& watch, Ex
 
 bool SpanExpander::expand(const Bounds& bounds, const RowSet& rows, std::size_t depth, Cost upper,
                           Cost goal, std::span<const SplitBounds> spans, Watch& watch,
-                          Expansion& out) {
+                          Expansion& out, std::uint32_t leaves, Keep keep) {
+  leaves_ = leaves;
   if (!begin(rows, depth, watch, out)) return false;
   if (out.varying == 0 || !bounds.may_split(depth)) return true;
-  if (!bounds.may_split(depth + 1)) return look_at_leaves(bounds, depth, watch, out);
+  const bool all = keep == Keep::all;
+  if (!all && !bounds.may_split(depth + 1)) return look_at_leaves(bounds, depth, watch, out);
 
   scan_.start(view_, bounds, depth + 1);
+  depth_ = depth;
   slack_ = bounds.shrink_slack(depth + 1);
   const auto work = static_cast<std::int64_t>(view_.n_rows()) *
                     static_cast<std::int64_t>(view_.ordered().size() + 1);
@@ -75,8 +81,12 @@ bool SpanExpander::expand(const Bounds& bounds, const RowSet& rows, std::size_t 
     add_given(spans);
   }
   // Without a goal nobody raises anything: good trees are all that is sought.
-  const bool may_wait = goal.finite() ? may_raise(bounds, depth) : sides_tell(bounds, depth);
-  const auto limit = [&] { return std::min({goal, upper, out.leaf, out.base + best_}); };
+  const bool may_wait =
+      !all && (goal.finite() ? may_raise(bounds, depth) : sides_tell(bounds, depth));
+  if (!all) upper = std::min(upper, out.leaf);
+  const auto limit = [&] {
+    return all ? std::min(goal, upper) : std::min({goal, upper, out.base + best_});
+  };
   while (!heap_.empty()) {
     const Span span = heap_.front();
     if (out.base + span.total >= limit() || scans_left_ <= 0) break;
@@ -94,8 +104,7 @@ bool SpanExpander::expand(const Bounds& bounds, const RowSet& rows, std::size_t 
   for (const std::vector<Span>* some : {&heap_, &left_})
     for (const Span& span : *some)
       if (span.given == not_given || std::ranges::binary_search(out.parted, span.given))
-        if (out.base + span.total < std::min(upper, out.leaf) && is_allowed(span))
-          out.splits.push_back(record(span));
+        if (out.base + span.total < upper) record_parts(span, out);
   return true;
 }
 
@@ -179,7 +188,8 @@ void SpanExpander::add_given(std::span<const SplitBounds> spans) {
           spans[i].last_open != 0,
           {spans[i].lower[0], spans[i].lower[1]},
           {spans[i].upper[0], spans[i].upper[1]},
-          i});
+          i,
+          spans[i].share});
   }
 }
 
@@ -193,8 +203,9 @@ std::uint32_t SpanExpander::test_of(const Span& span, std::uint32_t cut) const {
 SplitBounds SpanExpander::record(const Span& span) const {
   SplitBounds out;
   out.column = test_of(span, span.first);
+  out.share = span.share & (std::uint32_t{most_limited_leaves} - 1);
   if (span.first < span.last) {
-    out.extent = (test_of(span, span.last) - out.column) & ((1u << 30) - 1);
+    out.extent = (test_of(span, span.last) - out.column) & most_extent;
     out.first_open = span.first_open ? 1 : 0;
     out.last_open = span.last_open ? 1 : 0;
   }
@@ -205,13 +216,42 @@ SplitBounds SpanExpander::record(const Span& span) const {
   return out;
 }
 
+// As one, or in parts that a record can hold, which have the bounds of the whole.
+void SpanExpander::record_parts(const Span& span, Expansion& out) const {
+  if (span.begin() >= span.end()) return;
+  if (test_of(span, span.last) - test_of(span, span.first) <= most_extent) {
+    if (is_allowed(span)) out.splits.push_back(record(span));
+    return;
+  }
+  Span low = span, high = span;
+  for (int s = 0; s < 2; ++s) {
+    low.lower[s] = high.lower[s] =
+        options_.spans ? std::max(Cost(0), span.lower[s] - slack_) : Cost(0);
+    low.upper[s] = high.upper[s] = Cost(0);
+  }
+  low.last = high.first = span.first + (span.last - span.first) / 2;
+  if (low.last == span.first) {  // two cuts: each a part of its own
+    low.last_open = low.first_open;
+    high.first = high.last;
+    high.first_open = high.last_open;
+  } else {
+    low.last_open = true;
+    high.first_open = false;
+  }
+  record_parts(low, out);
+  record_parts(high, out);
+}
+
 // All columns, the likeliest of them parted at their best cuts.
 bool SpanExpander::part_columns(Watch& watch, Expansion& out) {
   if (!scan_.find_best_cuts(watch, best_cuts_)) return false;
   const auto all_of = [&](std::uint32_t c) {
-    return Span{{}, {}, c, 0, view_.ordered()[c].n_cuts - 1, true, true, {}, {}, not_given};
+    return Span{{}, {}, c, 0, view_.ordered()[c].n_cuts - 1, true, true, {}, {}, not_given, 0};
   };
   std::vector<bool> parted(view_.ordered().size(), false);
+  for (std::uint32_t c = 0; c < parted.size(); ++c)
+    parted[c] = !Dataset::may_test(data_.use_of_ordered(view_.ordered()[c].column), depth_);
+  std::erase_if(best_cuts_, [&](const PartScan::BestCut& best) { return parted[best.column]; });
   for (std::size_t i = 0; i < std::min(n_likely, best_cuts_.size()); ++i) {
     const PartScan::BestCut& best = best_cuts_[i];
     parted[best.column] = true;
@@ -238,6 +278,7 @@ bool SpanExpander::part(const Span& span, std::uint32_t cut, Watch& watch, Expan
   }
   SplitBounds split;
   split.column = test_of(span, cut);
+  split.share = span.share & (std::uint32_t{most_limited_leaves} - 1);
   // What is known of the ends holds for the cut, too.
   Cost loose[2];
   for (int s = 0; s < 2; ++s) {
@@ -259,7 +300,8 @@ bool SpanExpander::part(const Span& span, std::uint32_t cut, Watch& watch, Expan
         false,
         {loose[0], span.lower[1]},
         {parts[0].upper, span.upper[1]},
-        span.given});
+        span.given,
+        span.share});
   push({{},
         {},
         span.column,
@@ -269,12 +311,14 @@ bool SpanExpander::part(const Span& span, std::uint32_t cut, Watch& watch, Expan
         span.last_open,
         {span.lower[0], loose[1]},
         {span.upper[0], parts[1].upper},
-        span.given});
+        span.given,
+        span.share});
   return true;
 }
 
 bool SpanExpander::try_binary(Watch& watch, Expansion& out) {
   for (const OrderedView::Binary& binary : view_.binary()) {
+    if (!Dataset::may_test(data_.use(binary.column), depth_)) continue;
     const Word* const bits = view_.bits(binary);
     for (std::size_t place = 0; place < side_.size(); ++place)
       side_[place] = (bits[place / word_bits] >> (place % word_bits)) & 1;
@@ -291,19 +335,25 @@ bool SpanExpander::try_binary(Watch& watch, Expansion& out) {
   return true;
 }
 
-void SpanExpander::note(const SplitBounds& split, const PartBounds (&parts)[2], Expansion& out) {
+void SpanExpander::note(SplitBounds& split, const PartBounds (&parts)[2], Expansion& out) {
   for (const PartBounds& part : parts)
     if (part.weight < options_.min_samples_leaf) return;
+  for (int s = 0; s < 2; ++s) {
+    split.few[s][0] = parts[s].leaf;
+    if (data_.rows_folded()) split.few[s][1] = parts[s].upper;
+  }
   out.splits.push_back(split);
-  const Cost total = posterior_.test_costs()[split.column] + split.upper[0] + split.upper[1];
+  const Below sides[2] = {{parts[0].leaf, parts[0].upper}, {parts[1].leaf, parts[1].upper}};
+  const SmallTree small = cheapest_of(sides, leaves_);
+  const Cost total = posterior_.test_costs()[split.column] + small.cost;
   if (total >= best_) return;
   best_ = total;
   if (out.base + total >= out.leaf) return;
   out.best = split.column;
   out.best_cost = out.base + total;
   for (int s = 0; s < 2; ++s) {
-    out.best_upper[s] = parts[s].upper;
-    out.best_below[s] = parts[s].below();
+    out.best_upper[s] = small.split[s] ? parts[s].upper : parts[s].leaf;
+    out.best_below[s] = small.split[s] ? parts[s].best : no_column;
     for (int b = 0; b < 2; ++b) out.best_leaf[s][b] = parts[s].leaves[b];
   }
 }

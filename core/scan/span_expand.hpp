@@ -29,9 +29,12 @@ class SpanExpander {
 
   // Bounds the splits of a node until every span reaches the goal or may reach it, or for so long
   // as one expansion may take. `spans` are those that are known, to be parted further; without any
-  // it begins with all columns. False when stopped.
+  // it begins with all columns. The tree that is found has `leaves` at most. With Keep::all spans
+  // are parted down to single thresholds wherever they are below the goal, whatever trees are
+  // known. False when stopped.
   bool expand(const Bounds& bounds, const RowSet& rows, std::size_t depth, Cost upper, Cost goal,
-              std::span<const SplitBounds> spans, Watch& watch, Expansion& out);
+              std::span<const SplitBounds> spans, Watch& watch, Expansion& out,
+              std::uint32_t leaves = any_leaves, Keep keep = Keep::below_leaf);
   // Whether bounds of the two sides of a span, once raised by a proof, raise that of the span.
   [[nodiscard]] bool may_raise(const Bounds& bounds, std::size_t depth) const;
   // What one scan tells of some rows: above all, the likeliest split. False when stopped.
@@ -51,7 +54,8 @@ class SpanExpander {
     bool first_open, last_open;
     Cost lower[2];        // of the high side of the last cut, and of the low side of the first
     Cost upper[2];        // costs that trees on these reach; 0 where that is not known
-    std::uint32_t given;  // the span it is a part of
+    std::uint32_t given;  // the span it is a part of,
+    std::uint32_t share;  // and how that one shares out leaves (Tests)
 
     // Cuts to look at.
     [[nodiscard]] std::uint32_t begin() const { return first + (first_open ? 0 : 1); }
@@ -68,10 +72,11 @@ class SpanExpander {
   bool part_columns(Watch& watch, Expansion& out);
   bool part(const Span& span, std::uint32_t cut, Watch& watch, Expansion& out);
   bool try_binary(Watch& watch, Expansion& out);
-  void note(const SplitBounds& split, const PartBounds (&parts)[2], Expansion& out);
+  void note(SplitBounds& split, const PartBounds (&parts)[2], Expansion& out);
   [[nodiscard]] std::uint32_t test_of(const Span& span, std::uint32_t cut) const;
   [[nodiscard]] bool is_allowed(const Span& span) const;
   [[nodiscard]] SplitBounds record(const Span& span) const;
+  void record_parts(const Span& span, Expansion& out) const;
 
   const Dataset& data_;
   const Posterior& posterior_;
@@ -82,6 +87,8 @@ class SpanExpander {
   std::vector<Span> heap_, left_;
   std::vector<PartScan::BestCut> best_cuts_;
   std::int64_t scans_left_ = 0;
+  std::uint32_t leaves_ = any_leaves;
+  std::size_t depth_ = 0;
   Cost best_;   // of the trees found, without the base
   Cost slack_;  // result M: what a bound may fall by when rows are added
 };

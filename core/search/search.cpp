@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <memory>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
 #include "improve/improve.hpp"
 #include "improve/incumbent.hpp"
+#include "improve/sized_improver.hpp"
+#include "model/constraints.hpp"
 #include "paper/best_first.hpp"
 #include "prove/schedule.hpp"
 #include "prove/team.hpp"
@@ -18,11 +22,29 @@ namespace maptree {
 
 namespace {
 
+// For look-aheads, where others have taken so much.
+[[nodiscard]] std::size_t improver_bytes_within(const Limits& limits, std::size_t taken) {
+  constexpr std::size_t ample = std::size_t{1} << 26;
+  const std::int64_t limit = limits.memory_bytes;
+  if (limit < 0) return ample;
+  return limit < static_cast<std::int64_t>(taken)
+             ? 0
+             : std::min(ample, (static_cast<std::size_t>(limit) - taken) / 8);
+}
+
+// The improver has searched for a better tree for long. Before the least of it nothing can be told:
+// on page-blocks a tree stands from 50 million units of work to 1.4 billion, then falls.
+bool out_of_patience(const BestTree& improver, const Limits& limits) {
+  constexpr std::int64_t least = 400'000'000;
+  const std::int64_t until_found = std::max(improver.last_gain(), least);
+  return improver.exhausted() || double(improver.work()) > limits.patience * double(until_found);
+}
+
 // What both ways to search share: the best tree, limits, the trace and the result.
 class Search {
  public:
   Search(const Dataset& data, const Posterior& posterior, const Options& options, Control& control,
-         Watch& watch, const Monitor& monitor)
+         Watch& watch, const Monitor& monitor, std::span<const Tree> known)
       : data_(data),
         posterior_(posterior),
         options_(options),
@@ -31,7 +53,9 @@ class Search {
         bounds_(posterior, data, options_),
         expander_(data, posterior, bounds_, options_),
         most_nodes_(most_nodes()),
-        improver_(data, posterior, expander_, improver_bytes(), most_nodes_) {
+        improving_(make_improver()),
+        improver_(*improving_),
+        known_(known) {
     now_.lower = bounds_.root_lower();
     if (monitor) control.set_poll([&](double seconds) { return monitor(progress(seconds)); });
   }
@@ -44,7 +68,16 @@ class Search {
       owed_ = greedy.owed();
       improver_.offer(tree, cost);
     }
+    for (const Tree& tree : known_) {
+      if (!is_considered(tree, data_, options_))
+        throw std::invalid_argument("a known tree is not one of those that are searched");
+      improver_.offer(tree, score(tree, data_, posterior_).subtree[0]);
+    }
     stats_.subproblems = 1;
+    if (options_.max_depth == 0) {  // there is only one tree
+      now_.lower = improver_.cost();
+      return finish(Status::optimal);
+    }
     record();
     return finish(options_.depth_first ? depth_first() : best_first());
   }
@@ -82,6 +115,15 @@ class Search {
     return Status::optimal;
   }
 
+  [[nodiscard]] std::unique_ptr<BestTree> make_improver() {
+    if (options_.max_leaves < 0)
+      return std::make_unique<Improver>(data_, posterior_, expander_, improver_bytes(),
+                                        most_nodes_);
+    return std::make_unique<SizedImprover>(data_, posterior_, options_,
+                                           static_cast<std::size_t>(options_.max_leaves),
+                                           improver_bytes());
+  }
+
   // Proofs of everything and by depth on all threads; the improver runs on this one as well.
   Status depth_first() {
     Schedule schedule(data_, posterior_, options_, control_.limits().max_expansions);
@@ -90,8 +132,14 @@ class Search {
     const std::int64_t limit = control_.limits().memory_bytes;
     std::int64_t room = -1;  // for the store, under a limit
     const auto take = [&] {
-      if (Tree tree; schedule.read_cheaper(prover, tree))
-        improver_.offer(tree, score(tree, data_, posterior_).subtree[0]);
+      Cost found = Cost::infinity();
+      if (Tree tree; schedule.read_cheaper(prover, tree)) {
+        found = score(tree, data_, posterior_).subtree[0];
+        improver_.offer(tree, found);
+      }
+      if (options_.max_leaves > 0 &&
+          (found < improver_.cost() || !improver_.is_cheapest_known() || is_small_limit()))
+        schedule.limit_leaves(static_cast<std::uint32_t>(options_.max_leaves));
       schedule.set_goal(improver_.cost());
       now_.lower = std::min(schedule.lower(), improver_.cost());
       now_.proved_depth = schedule.proved_depth();
@@ -120,10 +168,13 @@ class Search {
         if (control_.stopped()) return control_.reason();
         if (schedule.desk().out_of_expansions) return Status::expansion_limit;
         if (schedule.desk().out_of_memory || improver_.too_large()) return Status::memory_limit;
+        const bool for_the_tree =
+            std::isfinite(control_.limits().patience) && schedule.out_of_sight();
+        if (for_the_tree && out_of_patience(improver_, control_.limits())) return Status::patience;
         // Long enough to be worth the way down, short enough to share out the work.
         schedule.work(prover, lock, std::clamp(watch_.work() / 64, slice, 32 * slice), watch_);
         lock.unlock();
-        improve();
+        improve(for_the_tree);
         lock.lock();
       }
     };
@@ -140,6 +191,10 @@ class Search {
       throw;
     }
   }
+
+  // Proofs of so few leaves are soon there, whatever the best tree has: of lymph those of at most 6
+  // leaves take 6,179 expansions, of 8 45,724, of any number some 30,000.
+  [[nodiscard]] bool is_small_limit() const { return options_.max_leaves <= 6; }
 
   // For what grows outside the store: the trace, the tree, the provers' paths.
   [[nodiscard]] std::int64_t headroom(std::int64_t room) const {
@@ -159,27 +214,23 @@ class Search {
         room / static_cast<std::int64_t>(expander_.bytes() + 1), 0, wanted));
   }
 
-  // Half of the work while it pays; little once most of its work brought nothing.
-  void improve() {
+  // Half of the work while it pays; little once most of its work brought nothing. With patience,
+  // where a proof is out of sight: most of it, for what is wanted is the tree, and soon.
+  void improve(bool for_the_tree = false) {
     if (!options_.improve) return;
     const std::int64_t done = improver_.work(), gain = improver_.last_gain();
     const std::int64_t share = done < 4 * gain + 50 * slice      ? 2
                                : done < 16 * gain + 1000 * slice ? 8
                                                                  : 32;
-    if (improver_.exhausted() || done * share > watch_.work()) return;
-    improver_.improve(std::max(slice, (watch_.work() / share - done) / 2), watch_);
+    const std::int64_t due = for_the_tree ? watch_.work() / 8 * 7 : watch_.work() / share;
+    if (improver_.exhausted() || done > due) return;
+    improver_.improve(std::max(slice, (due - done) / 2), watch_);
   }
 
   [[nodiscard]] std::size_t improver_bytes() const {
-    constexpr std::size_t ample = std::size_t{1} << 26;
-    const std::int64_t limit = control_.limits().memory_bytes;
     if (!options_.improve) return 0;
-    if (limit < 0) return ample;
-    const std::size_t taken =
-        data_.bytes() + posterior_.bytes() + bounds_.bytes() + expander_.bytes();
-    return limit < static_cast<std::int64_t>(taken)
-               ? 0
-               : std::min(ample, (static_cast<std::size_t>(limit) - taken) / 8);
+    return improver_bytes_within(control_.limits(), data_.bytes() + posterior_.bytes() +
+                                                        bounds_.bytes() + expander_.bytes());
   }
 
   // The class counts of a tree's nodes are part of the result.
@@ -259,10 +310,9 @@ class Search {
     return std::move(stats_);
   }
 
-  // Leaves time for finish(), which counts the classes of every node of the best tree.
+  // Leaves time for finish(), which scores the best tree.
   void owe() {
-    const auto n_counts = static_cast<std::int64_t>(2 * improver_.n_leaves()) * data_.n_classes();
-    const std::int64_t work = Incumbent::work_per_count * n_counts;
+    const std::int64_t work = scoring_work(data_, 2 * improver_.n_leaves());
     control_.owe(work - std::exchange(owed_, work));
   }
 
@@ -276,8 +326,10 @@ class Search {
   const Bounds bounds_;
   Expander expander_;
   const std::size_t most_nodes_;  // of a tree
-  Improver improver_;             // holds the best tree
-  Progress now_;                  // its bound and its depth
+  const std::unique_ptr<BestTree> improving_;
+  BestTree& improver_;  // holds the best tree
+  const std::span<const Tree> known_;
+  Progress now_;  // its bound and its depth
   std::size_t engine_bytes_ = 0;
   Result stats_;
   Cost traced_lower_, traced_upper_;
@@ -291,17 +343,20 @@ std::size_t bytes_for(const Dataset& data, const Options& options) {
   const std::size_t engine = options.depth_first
                                  ? Schedule::bytes_for(data, options) + Prover::bytes_for(data)
                                  : BestFirst::bytes_for(data);
-  const std::size_t improver = options.improve ? usual_splits(data) * sizeof(SplitBounds) : 0;
+  const std::size_t sized = options.max_leaves < 0 ? 0 : SizedImprover::bytes_for(data, options);
+  const std::size_t improver =
+      options.improve ? usual_splits(data) * sizeof(SplitBounds) + sized : 0;
   return data.bytes() + Posterior::bytes_for(data) + Bounds::bytes_for(data) +
          Expander::bytes_for(data, options) + engine + improver + small_things;
 }
 
 // Where there was no time or memory for the tables: the lone leaf, and the bound that every
 // probability has.
-Result lone_leaf(const Dataset& data, const Prior& prior, Status status, const Control& control,
-                 std::size_t bytes) {
+Result lone_leaf(const Dataset& data, const Prior& prior, const Options& options, Status status,
+                 const Control& control, std::size_t bytes) {
   Result result;
   result.upper = lone_leaf_cost(prior, data);
+  if (options.max_depth == 0) result.lower = result.upper;  // there is no other tree
   result.status = result.upper == result.lower ? Status::optimal : status;
   result.proved_depth = result.status == Status::optimal ? -1 : 0;
   result.seconds = control.seconds();
@@ -318,21 +373,21 @@ Result lone_leaf(const Dataset& data, const Prior& prior, Status status, const C
 }  // namespace
 
 Result search(const Dataset& data, const Prior& prior, const Options& options, const Limits& limits,
-              const Monitor& monitor) {
-  if (options.max_depth < -1) throw std::invalid_argument("max_depth must be -1 or more");
-  if (options.min_samples_leaf < 1)
-    throw std::invalid_argument("min_samples_leaf must be at least 1");
-  Options effective = options;
-  effective.min_samples_leaf = std::min(options.min_samples_leaf, max_total_weight + 1);
-
+              const Monitor& monitor, std::span<const Tree> known) {
+  const Options effective = checked(options, data);
+  if (options.max_leaves > 0 && !options.depth_first)
+    throw std::invalid_argument("max_leaves needs depth_first");
   Control control(limits);
   Watch watch(control);
   const std::size_t needed = bytes_for(data, effective);
   const bool fits =
       limits.memory_bytes < 0 || needed <= static_cast<std::size_t>(limits.memory_bytes);
   Posterior::check(prior, data);
-  if (!data.complete()) return lone_leaf(data, prior, Status::time_limit, control, data.bytes());
-  if (!fits) return lone_leaf(data, prior, Status::memory_limit, control, data.bytes());
+  const auto without_tables = [&](Status status, std::size_t bytes) {
+    return lone_leaf(data, prior, effective, status, control, bytes);
+  };
+  if (!data.complete()) return without_tables(Status::time_limit, data.bytes());
+  if (!fits) return without_tables(Status::memory_limit, data.bytes());
   if (monitor)
     control.set_poll([&](double seconds) {
       Progress progress;
@@ -341,9 +396,69 @@ Result search(const Dataset& data, const Prior& prior, const Options& options, c
       progress.upper = Cost::infinity();
       return monitor(progress);
     });
+  Posterior posterior(prior, data, watch);
+  if (!posterior.complete()) return without_tables(control.reason(), needed);
+  posterior.add_price(Cost::nearest(options.leaf_price));
+  return Search(data, posterior, effective, control, watch, monitor, known).run();
+}
+
+std::vector<Result> sweep_sizes(const Dataset& data, const Prior& prior, const Options& options,
+                                const Limits& limits, const Monitor& monitor) {
+  const Options effective = checked(options, data);
+  if (options.max_leaves < 0) throw std::invalid_argument("sweep_sizes needs max_leaves");
+  Control control(limits);
+  Watch watch(control);
+  Posterior::check(prior, data);
+  const auto without_tables = [&](Status status, std::size_t bytes) {
+    return std::vector{lone_leaf(data, prior, effective, status, control, bytes)};
+  };
+  if (!data.complete()) return without_tables(Status::time_limit, data.bytes());
+  const std::size_t needed = bytes_for(data, effective);
+  if (limits.memory_bytes >= 0 && needed > static_cast<std::size_t>(limits.memory_bytes))
+    return without_tables(Status::memory_limit, data.bytes());
+  Progress now;
+  if (monitor)
+    control.set_poll([&](double seconds) {
+      now.seconds = seconds;
+      return monitor(now);
+    });
   const Posterior posterior(prior, data, watch);
-  if (!posterior.complete()) return lone_leaf(data, prior, control.reason(), control, needed);
-  return Search(data, posterior, effective, control, watch, monitor).run();
+  if (!posterior.complete()) return without_tables(control.reason(), needed);
+  const Bounds bounds(posterior, data, effective);
+  SizedImprover improver(data, posterior, effective, static_cast<std::size_t>(options.max_leaves),
+                         improver_bytes_within(limits, needed), SizedImprover::Aim::every_size);
+  {
+    Expander expander(data, posterior, bounds, effective);
+    Tree tree;
+    const Cost cost = Incumbent(data, posterior, bounds, effective, expander).grow(watch, tree);
+    improver.offer(tree, cost);
+  }
+  std::size_t peak = 0;
+  constexpr std::int64_t slice = 4'000'000;
+  while (!control.stopped() && !out_of_patience(improver, limits)) {
+    improver.improve(slice, watch);
+    peak = std::max(peak, data.bytes() + posterior.bytes() + bounds.bytes() + improver.bytes());
+    now.bytes = static_cast<std::int64_t>(peak);
+    now.lower = bounds.root_lower();
+    now.upper = improver.cost();
+    now.leaves = static_cast<std::int64_t>(improver.n_leaves());
+  }
+  std::vector<Result> found;
+  for (std::size_t leaves = 1; leaves <= static_cast<std::size_t>(options.max_leaves); ++leaves) {
+    if (!improver.cost_of(leaves).finite()) continue;
+    Result& of = found.emplace_back();
+    of.tree = improver.tree_of(leaves);
+    of.scores = score_and_count(of.tree, data, posterior);
+    of.upper = of.scores.subtree[0];
+    of.lower = std::min(of.upper, bounds.root_lower());
+    of.status = of.upper == of.lower ? Status::optimal
+                : control.stopped()  ? control.reason()
+                                     : Status::expansion_limit;
+    of.peak_bytes = static_cast<std::int64_t>(peak);
+    of.seconds = control.seconds();
+    of.clock = control.clock_use();
+  }
+  return found;
 }
 
 }  // namespace maptree

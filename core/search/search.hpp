@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "control/control.hpp"
@@ -42,8 +43,13 @@ struct Result {
   TreeScores scores;  // the first is `upper`, checked
 };
 
-// Throws std::invalid_argument for options out of range.
+// Throws std::invalid_argument for options out of range. `known`: trees to begin with.
 Result search(const Dataset& data, const Prior& prior, const Options& options, const Limits& limits,
-              const Monitor& monitor = {});
+              const Monitor& monitor = {}, std::span<const Tree> known = {});
+
+// The best trees that can be found of 1, 2, ... max_leaves leaves, those of them that there are,
+// without a proof: each a result of its own, whose lower bound is that of the root's counts.
+std::vector<Result> sweep_sizes(const Dataset& data, const Prior& prior, const Options& options,
+                                const Limits& limits, const Monitor& monitor = {});
 
 }  // namespace maptree

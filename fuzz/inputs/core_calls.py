@@ -128,6 +128,12 @@ def _dataset(choose: Choices, fold_columns: bool | None = None) -> Any:
         n_weights = min(n_tests, 1000) + choose.below(8) // 7
         tests = _array(choose, (n_weights,), choose.one_of(("u4", "u4", "i8")), 200)
         tests = tests * np.array(choose.one_of((1, 1, 2**20, 2**24)), tests.dtype)
+    uses = None
+    if choose.below(8) == 7:
+        n_uses = n_columns + len(ordered) + choose.below(8) // 7
+        uses = _array(
+            choose, (n_uses,), choose.one_of(("u1", "u1", "i8")), 3 + choose.below(8) // 7
+        )
     return _core.Dataset(
         table,
         labels,
@@ -139,6 +145,7 @@ def _dataset(choose: Choices, fold_columns: bool | None = None) -> Any:
         seconds,
         test_weights=tests,
         ordered=ordered,
+        uses=uses,
     )
 
 
@@ -167,6 +174,7 @@ def _limits(choose: Choices) -> Any:
         max_expansions=choose.one_of((3, 0, 1, 30)),
         memory=choose.one_of((-1, 0, 1, 10**5, 10**6, 2**62)),
         threads=choose.one_of((1, 2, 3, 0, -1)),
+        patience=choose.one_of((math.inf, 0.0, 1e-6, -1.0, math.nan)),
         poll_seconds=choose.one_of((0.05, 0.0, -1.0, math.inf, math.nan)),
         work_per_reading=choose.one_of((1000, 1, 0, -1, 2**62)),
     )
@@ -193,6 +201,7 @@ def _search(choose: Choices) -> None:
         "time_limit",
         "memory_limit",
         "expansion_limit",
+        "patience",
         "interrupted",
     )
     if result.status == "optimal":

@@ -3,7 +3,9 @@
 // cannot tell, a bound that is one unit too high, is seen here.
 #pragma once
 
+#include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -34,7 +36,15 @@ class Solver {
   [[nodiscard]] bool may_split(std::size_t depth) const {
     return max_depth_ < 0 || static_cast<std::int64_t>(depth) < max_depth_;
   }
-  // The two sides of a column; false where it may not be the split.
+  // Whether a column, or the thresholds of an ordered one, may be tested at a depth.
+  [[nodiscard]] bool may_test(std::size_t test, std::size_t depth) const {
+    const maptree::Use use = test < data_.n_columns()
+                                 ? data_.use(test)
+                                 : data_.use_of_ordered(data_.ordered().column_of(
+                                       static_cast<std::uint32_t>(test - data_.n_columns())));
+    return use == maptree::Use::anywhere || (use == maptree::Use::below_root && depth > 0);
+  }
+  // The two sides of a column; false where one is too small.
   [[nodiscard]] bool sides(const maptree::RowSet& rows, std::size_t column,
                            maptree::RowSet (&part)[2]) const {
     bool large = true;
@@ -44,22 +54,25 @@ class Solver {
     }
     return large;
   }
-  // With at most this number of splits on a path below.
-  maptree::Cost optimum(const maptree::RowSet& rows, std::size_t depth, int splits = 1000) {
-    auto& known = known_[{words_of(rows), {depth, splits}}];
-    if (known.second) return known.first;
+  // With at most this number of splits on a path below, and of leaves; 0: of any number.
+  maptree::Cost optimum(const maptree::RowSet& rows, std::size_t depth, int splits = 1000,
+                        std::uint32_t leaves = 0) {
+    const Key key{words_of(rows), {depth, splits}, leaves};
+    if (const auto found = known_.find(key); found != known_.end()) return found->second;
     maptree::Cost best = leaf(rows, depth);
-    if (may_split(depth) && splits > 0 && data_.varying_weight(rows) > 0) {
+    if (may_split(depth) && splits > 0 && leaves != 1 && data_.varying_weight(rows) > 0) {
       const maptree::Cost above = base(rows, depth);
       for (std::size_t c = 0; c < data_.n_tests(); ++c) {
         maptree::RowSet part[2];
-        if (!sides(rows, c, part)) continue;
+        if (!may_test(c, depth) || !sides(rows, c, part)) continue;
         if (weight(part[0]) == 0 || weight(part[1]) == 0) continue;
-        best = std::min(best, above + test(c) + optimum(part[0], depth + 1, splits - 1) +
-                                  optimum(part[1], depth + 1, splits - 1));
+        // Any number, or each way to share them out.
+        for (std::uint32_t share = leaves == 0 ? 0 : 1; share < std::max(leaves, 1u); ++share)
+          best = std::min(best, above + test(c) + optimum(part[0], depth + 1, splits - 1, share) +
+                                    optimum(part[1], depth + 1, splits - 1, leaves - share));
       }
     }
-    known_[{words_of(rows), {depth, splits}}] = {best, true};
+    known_[key] = best;
     return best;
   }
   [[nodiscard]] static std::vector<maptree::Word> words_of(const maptree::RowSet& rows) {
@@ -87,8 +100,8 @@ class Solver {
   const maptree::Posterior& posterior_;
   std::int64_t max_depth_;
   std::int64_t min_leaf_;
-  using Key = std::pair<std::vector<maptree::Word>, std::pair<std::size_t, int>>;
-  std::map<Key, std::pair<maptree::Cost, bool>> known_;
+  using Key = std::tuple<std::vector<maptree::Word>, std::pair<std::size_t, int>, std::uint32_t>;
+  std::map<Key, maptree::Cost> known_;
 };
 
 }  // namespace exact

@@ -23,6 +23,7 @@ struct Table {
   std::vector<std::int32_t> labels;
   std::vector<std::int64_t> weights;
   std::vector<std::uint32_t> test_weights;  // empty: all are 1
+  std::vector<maptree::Use> uses;           // of 0/1 columns, then of ordered ones; empty: anywhere
   int n_classes = 2;
 
   [[nodiscard]] std::size_t n_tests() const {
@@ -41,8 +42,8 @@ struct Table {
   for (std::size_t c = 0; c < table.bits.size(); ++c)
     for (std::size_t r = 0; r < n_rows; ++r)
       if (table.bits[c][r] == 1) packed.column(c)[r / 64] |= maptree::Word{1} << (r % 64);
-  return {std::move(packed),  ordered,  table.labels,        table.weights,     table.n_classes,
-          maptree::Folding{}, SIZE_MAX, maptree::no_watch(), table.test_weights};
+  return {std::move(packed),  ordered,  table.labels,        table.weights,      table.n_classes,
+          maptree::Folding{}, SIZE_MAX, maptree::no_watch(), table.test_weights, table.uses};
 }
 
 struct Shape {
@@ -53,6 +54,7 @@ struct Shape {
   std::uint32_t most_ranks = 20;  // of a column; some are not met
   bool weighted_rows = false;     // and rows that are met twice, of several classes
   bool weighted_tests = false;
+  bool restricted = false;  // columns that may not be tested everywhere
 };
 
 // Labels by the first column, many of them wrong.
@@ -94,6 +96,10 @@ struct Shape {
       table.test_weights.push_back(weight);
     }
   }
+  if (shape.restricted)
+    for (std::size_t c = 0; c < shape.n_binary + shape.n_ordered; ++c)
+      table.uses.push_back(random.one_of({maptree::Use::anywhere, maptree::Use::anywhere,
+                                          maptree::Use::below_root, maptree::Use::nowhere}));
   return table;
 }
 

@@ -56,7 +56,7 @@ class Node:
 
 def _plain(source: bytes) -> bytes:
     """Blank out what the grammar does not know: widths of bit fields, and `= {}` of parameters."""
-    return re.sub(rb" : \d+(?= = \d+[;,])| = \{\}(?=[,)])", lambda m: b" " * len(m[0]), source)
+    return re.sub(rb" : \d+(?= = \w+[;,])| = \{\}(?=[,)])", lambda m: b" " * len(m[0]), source)
 
 
 def parse(source: bytes) -> Node:

@@ -3,16 +3,18 @@
 //
 // The file that MAPTREE_MUTANTS_PLAN names has a line a test: its name and its usual seconds; then,
 // after an empty line, a line a mutant: its number and those of the tests to try, in order. For
-// each mutant a line is printed: its number, and the test that noticed it or "-".
+// each mutant a line is printed: "mutant", its number, and the test that noticed it or "-".
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <mutants.hpp>
 #include <sstream>
 #include <stdexcept>
@@ -69,8 +71,12 @@ double seconds_used() {
   _exit(0);
 }
 
-// The test that noticed, or "-".
-std::string try_mutant(const std::vector<const Planned*>& tests, int mutant) {
+struct Tried {
+  std::string noticed;  // the test that noticed, or "-"
+  bool waited = false;  // it did not come back
+};
+
+Tried try_mutant(const std::vector<const Planned*>& tests, int mutant) {
   int ends[2];
   if (pipe(ends) != 0) throw std::runtime_error("no pipe");
   const pid_t child = fork();
@@ -87,9 +93,9 @@ std::string try_mutant(const std::vector<const Planned*>& tests, int mutant) {
   close(ends[0]);
   int status = 0;
   waitpid(child, &status, 0);
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return "-";
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {"-"};
   told.pop_back();
-  return told.substr(told.rfind('\n') + 1);
+  return {told.substr(told.rfind('\n') + 1), WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM};
 }
 
 }  // namespace
@@ -115,22 +121,26 @@ TEST(mutants_as_planned) {
   }
   std::freopen("/dev/null", "w", stderr);
   std::vector<const Planned*> lately;  // noticed the last ones: mutants come place by place
+  std::vector<const Planned*> slow;  // noticed some by waiting for ever, which takes half a minute
   while (std::getline(in, line)) {
     std::istringstream words(line);
     int mutant = 0;
     words >> mutant;
     std::vector<const Planned*> tests;
     for (std::size_t n; words >> n;) tests.push_back(&all[n]);
-    std::stable_partition(tests.begin(), tests.end(), [&](const Planned* test) {
-      return std::find(lately.begin(), lately.end(), test) != lately.end();
-    });
-    const std::string noticed = try_mutant(tests, mutant);
-    std::cout << mutant << ' ' << noticed << std::endl;
+    const auto is_in = [](const std::vector<const Planned*>& some) {
+      return [&](const Planned* test) { return std::ranges::find(some, test) != some.end(); };
+    };
+    std::stable_partition(tests.begin(), tests.end(), is_in(lately));
+    std::stable_partition(tests.begin(), tests.end(), std::not_fn(is_in(slow)));
+    const auto [noticed, waited] = try_mutant(tests, mutant);
+    std::cout << "mutant " << mutant << ' ' << noticed << std::endl;
     if (noticed == "-") continue;
     for (const Planned& test : all)
       if (test.name == noticed) {
-        std::erase(lately, &test);
-        lately.push_back(&test);
+        std::vector<const Planned*>& kind = waited ? slow : lately;
+        std::erase(kind, &test);
+        kind.push_back(&test);
       }
     if (lately.size() > 3) lately.erase(lately.begin());
   }

@@ -60,7 +60,7 @@ IMMEDIATE = re.compile(r"_mm\d+_(extracti128_si256|i32gather_epi64)$")
 
 # What only says how much memory or work something takes.
 ACCOUNTING = re.compile(
-    r"(^|::)(bytes|bytes_for|bytes_of_weights|first_bytes|live|growth|cells_growth|table_growth"
+    r"(^|::)(bytes|bytes_for|own_bytes|bytes_of_weights|first_bytes|live|growth|cells_growth|table_growth"
     r"|table_may_grow|has_room|wants_spare|words_needed|work_of_counts)$"
 )
 WORK = re.compile(r"work$|^slice$|^little$")

@@ -62,7 +62,8 @@ WITHOUT_NAMES = {
 
 # Functions that only say which of several things is proved next, how far, or how long to wait.
 ORDER = re.compile(
-    r" (rest_a_little|Proof::note|Proof::forecast|Prover::next_goal|Schedule::choose): "
+    r" (rest_a_little|Proof::note|Proof::forecast|Prover::next_goal|Schedule::choose|"
+    r"Schedule::out_of_sight|scoring_work): "
 )
 
 
@@ -212,13 +213,14 @@ def run_mutants(
             selector.register(driver.stdout, selectors.EVENT_READ, driver.stdout)
         while selector.get_map():
             for key, _ in selector.select():
-                words = key.data.readline().split()
-                if not words:
+                line = key.data.readline()
+                words = line.split()
+                if not line:
                     selector.unregister(key.fileobj)
-                elif words[0].isdigit() and int(words[0]) in by_number:
-                    yield by_number[int(words[0])], words[1].replace("-", "")
-    if any(driver.wait() != 0 for driver in drivers):
-        sys.exit("a driver failed")
+                elif words[:1] == ["mutant"]:  # tests have lines of their own
+                    yield by_number.pop(int(words[1])), words[2].replace("-", "")
+    if any(driver.wait() != 0 for driver in drivers) or by_number:
+        sys.exit(f"a driver failed, with {len(by_number)} mutants left")
 
 
 def read_kept(points: Sequence[Point]) -> tuple[dict[str, str], list[str]]:

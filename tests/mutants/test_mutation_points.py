@@ -44,6 +44,13 @@ def test_each_place_is_changed_once() -> None:
     }
 
 
+def test_widths_of_bit_fields_are_understood() -> None:
+    source = "struct Key {\n  unsigned limit : 24 = none;\n  unsigned busy : 1 = 0;\n};\n"
+    copy = mutation_points.Rewriter("core/a.hpp", source, 0).copy()
+    assert "limit : 24 = none;" in copy.text
+    assert len(copy.points) == 1
+
+
 def test_the_copy_is_the_source_while_no_mutant_is_on(tmp_path: Path) -> None:
     source = """
 #include <algorithm>

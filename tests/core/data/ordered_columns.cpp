@@ -9,6 +9,7 @@
 #include <string>
 
 #include "check.hpp"
+#include "counted_memory.hpp"
 #include "data/dataset.hpp"
 #include "problem.hpp"
 #include "turned_clock.hpp"
@@ -370,6 +371,37 @@ TEST(the_least_that_varies_is_found_for_fewer_numbers_where_rows_are_many) {
   for (const std::size_t n : {16u, 18u, 20u, 22u, 24u, 27u, 30u})
     CHECK_EQUAL(least[n], fewer.least(n));
   CHECK_EQUAL(least[29], fewer.least(27));
+}
+
+// Found by fuzzing: two thousand million ranks of eight rows took 8 GB.
+TEST(ranks_of_no_row_take_no_memory) {
+  Random random(158);
+  constexpr std::uint32_t n_ranks = 1u << 31;
+  for (int round = 0; round < 20; ++round) {
+    Ranks ranks(8);
+    for (std::uint32_t& rank : ranks) rank = random.below(n_ranks);
+    if (round % 2 == 0) ranks[3] = ranks[5];
+    OrderedColumns columns(std::vector<OrderedColumn>{{ranks, n_ranks}}, ranks.size());
+    columns.place(maptree::word_bits);
+    RowSet rows(1);
+    for (std::size_t r = 0; r < ranks.size(); ++r) {
+      columns.set(0, r, ranks[r]);
+      rows.insert(r);
+    }
+    std::vector<std::int64_t> least;
+    const std::size_t before = counted_memory::held();
+    counted_memory::start();
+    CHECK(columns.least_varying(rows, least, maptree::no_watch()));
+    CHECK(counted_memory::peak() - before < 4096);
+    std::ranges::sort(ranks);
+    for (std::size_t n = 2; n <= ranks.size(); ++n) {
+      std::int64_t right = INT64_MAX;
+      for (std::size_t i = 0; i + n <= ranks.size(); ++i)
+        right = std::min<std::int64_t>(right, ranks[i + n - 1] - ranks[i]);
+      CHECK_EQUAL(least[n], right);
+    }
+    CHECK_EQUAL(columns.n_used(0), std::set(ranks.begin(), ranks.end()).size());
+  }
 }
 
 TEST(the_least_that_varies_is_void_where_it_is_stopped) {

@@ -67,6 +67,41 @@ TEST(trees_are_read_off_after_every_expansion) {
   CHECK(n_read > 1000);
 }
 
+// An expansion finds two leaves on both sides, and the proof that one side is better off with three
+// and the other with one: what was known below the first is of no use then.
+TEST(trees_of_few_leaves_are_read_off_after_every_expansion) {
+  Random random(79);
+  int n_lopsided = 0;
+  for (int round = 0; round < 200; ++round) {
+    const int low = random.below(2);
+    Problem problem = workbench::noisy(
+        random, random.between<std::size_t>(60, 120), 6, 0.1, 2, [&](const auto& row) {
+          return row[0] == low ? row[1] & row[4] & row[5] : row[2] & row[3];
+        });
+    problem.model.rho = {0.5, 0.5};
+    if (round % 3 == 0) fuzz::random_test_weights(random, problem.model);
+    Bench bench(problem);
+    const std::uint32_t leaves = random.between(3u, 6u);
+    maptree::Desk desk(bench.posterior.test_costs());
+    maptree::Prover prover(bench.data, bench.posterior, bench.expander, desk);
+    maptree::Proof proof(bench.data, bench.posterior, bench.options, maptree::no_limit,
+                         maptree::Proof::Pace::evenly, leaves);
+    auto lock = std::unique_lock(desk.mutex);
+    for (desk.max_expansions = 1; desk.max_expansions < 80; ++desk.max_expansions) {
+      desk.out_of_expansions = false;
+      prover.advance(lock, proof, Cost::infinity(), INT64_MAX / 2, never);
+      Tree tree;
+      prover.read_tree(proof, tree);
+      CHECK(bench.cost(tree) <= desk.store[proof.root].upper);
+      CHECK((tree.feature.size() + 1) / 2 <= leaves);
+      const maptree::StoreNode& root = desk.store[proof.root];
+      n_lopsided += root.best != maptree::no_column && root.best_share == 1 ? 1 : 0;
+      if (root.solved()) break;
+    }
+  }
+  CHECK(n_lopsided > 100);
+}
+
 // Where a split of two leaves is known below a node and a leaf is given a cost that differs from it
 // by a unit, the cheaper one is read off: at the root, and below it.
 TEST(the_cheaper_of_two_trees_is_read_off_to_the_unit) {

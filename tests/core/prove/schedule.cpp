@@ -39,20 +39,23 @@ Problem noisy(Random& random, std::size_t n_rows) {
   return problem;
 }
 
-// The optimum of everything, and by depth.
+// The optimum of everything, and by depth; of trees of any number of leaves, or of a few.
 class Optima {
  public:
   Optima(const Bench& bench, std::int64_t max_depth)
       : bench_(bench),
         exact_(bench.data, bench.posterior, max_depth, bench.options.min_samples_leaf) {}
   Cost of(std::int64_t depth) {
-    return exact_.optimum(bench_.data.all_rows(), 0, static_cast<int>(depth));
+    return exact_.optimum(bench_.data.all_rows(), 0, static_cast<int>(depth),
+                          leaves_ == maptree::any_leaves ? 0 : leaves_);
   }
   Cost all() { return of(1000); }
+  void limit_leaves(std::uint32_t leaves) { leaves_ = leaves; }
 
  private:
   const Bench& bench_;
   exact::Solver exact_;
+  std::uint32_t leaves_ = maptree::any_leaves;
 };
 
 // Nodes until there is no room for more; the first one is a root.
@@ -129,6 +132,7 @@ TEST(nothing_is_done_with_a_broken_desk) {
     CHECK(tree.feature.empty());
     const std::int64_t work_done = schedule.work_done();
     schedule.work(prover, lock, 1'000'000, never);
+    schedule.limit_leaves(3);
     schedule.set_goal(Cost(0));  // all is proved of it, but by what may be out of order
     CHECK_EQUAL(schedule.work_done(), work_done);
     CHECK(schedule.lower() == lower);
@@ -141,8 +145,8 @@ TEST(nothing_is_done_with_a_broken_desk) {
 
 TEST(a_schedule_claims_nothing_that_is_not_so) {
   Random random(82);
-  int n_over = 0, n_cheaper = 0, n_deep = 0;
-  for (int round = 0; round < 140; ++round) {
+  int n_over = 0, n_cheaper = 0, n_deep = 0, n_limited = 0;
+  for (int round = 0; round < 200; ++round) {
     Problem problem = noisy(random, random.between<std::size_t>(30, 120));
     if (random.chance(0.3)) problem.options.graded_proof = false;
     if (random.chance(0.3)) problem.options.fold_rows = false;
@@ -156,9 +160,14 @@ TEST(a_schedule_claims_nothing_that_is_not_so) {
     maptree::Prover prover(bench.data, bench.posterior, bench.expander, desk);
     auto lock = schedule.lock();
     // The leaf is known, the best tree, or one that is a little dearer.
+    const std::uint32_t leaves = random.chance(0.5) ? maptree::any_leaves : random.between(2u, 8u);
+    const int limit_at = random.one_of({0, 0, 1, 3, 20});  // from that step on
+    bool limited = leaves == maptree::any_leaves;
+    optima.limit_leaves(leaves);
     Cost goal = optima.of(0);
     if (random.chance(0.3)) goal = optima.all();
     if (random.chance(0.3)) goal = std::min(goal, optima.all() + Cost::nearest(random.uniform()));
+    optima.limit_leaves(maptree::any_leaves);
     schedule.set_goal(goal);
     CHECK(!schedule.is_over());  // nothing is proved before the root is there
     CHECK(schedule.lower() <= optima.all());
@@ -168,6 +177,14 @@ TEST(a_schedule_claims_nothing_that_is_not_so) {
     std::map<NodeId, Cost> lower;
     int steps = 0;
     for (; !schedule.is_over() && steps < 3000; ++steps) {
+      if (leaves != maptree::any_leaves && steps >= limit_at) {
+        const Cost before = schedule.lower();
+        schedule.limit_leaves(leaves);
+        optima.limit_leaves(leaves);
+        limited = true;
+        CHECK(schedule.lower() >= before && schedule.lower() <= optima.all());
+        if (schedule.is_over()) break;
+      }
       const std::int64_t done = schedule.work_done(), proved = schedule.proved_depth();
       schedule.work(prover, lock, work, never);
       CHECK(schedule.work_done() >= done);
@@ -187,12 +204,13 @@ TEST(a_schedule_claims_nothing_that_is_not_so) {
         least = std::min(least, node.upper);
       }
       CHECK(problem.options.graded_proof || schedule.proved_depth() == 0);
-      if (random.chance(patience)) continue;
+      if (random.chance(patience) || !limited) continue;  // trees of more leaves are of no use
       Tree tree;
       const bool cheaper = schedule.read_cheaper(prover, tree);
       CHECK_EQUAL(cheaper, least < goal);
       if (!cheaper) continue;
       CHECK(bench.cost(tree) <= least && bench.cost(tree) >= optima.all());
+      CHECK(leaves == maptree::any_leaves || (tree.feature.size() + 1) / 2 <= leaves);
       ++n_cheaper;
       goal = bench.cost(tree);
       schedule.set_goal(goal);
@@ -200,17 +218,21 @@ TEST(a_schedule_claims_nothing_that_is_not_so) {
     }
     CHECK(steps < 3000);
     CHECK(!desk.broken);
-    if (Tree tree; schedule.read_cheaper(prover, tree)) goal = bench.cost(tree);
+    // All trees are refuted, or what there is to be found has too many leaves.
+    if (!limited && schedule.lower() < goal) continue;
+    if (Tree tree; limited && schedule.read_cheaper(prover, tree)) goal = bench.cost(tree);
     if (desk.out_of_memory) continue;
     CHECK_EQUAL(desk.out_of_expansions, most >= 0 && schedule.lower() < goal);
     if (desk.out_of_expansions) {
       CHECK_EQUAL(desk.expansions, most);
       continue;
     }
+    optima.limit_leaves(leaves);
     CHECK_EQUAL(std::min(schedule.lower(), goal).units(), optima.all().units());
     ++n_over;
+    n_limited += leaves != maptree::any_leaves ? 1 : 0;
   }
-  CHECK(n_over > 40 && n_cheaper > 20 && n_deep > 10);
+  CHECK(n_over > 40 && n_cheaper > 20 && n_deep > 10 && n_limited > 30);
 }
 
 // Where columns are ordered, expanding the root does not tell all trees of depth two.
@@ -241,6 +263,44 @@ TEST(a_schedule_claims_no_depth_that_only_some_thresholds_were_tried_for) {
       CHECK(schedule.proved_depth() < 2);
     }
   }
+}
+
+// Before anything is done: the bound of the root's counts, which may be the optimum itself.
+TEST(a_schedule_begins_with_a_bound) {
+  for (const std::size_t n_rows : {1, 2, 30}) {
+    Problem problem = workbench::noisy(5, n_rows, 4);
+    for (auto& row : problem.model.x) row = {0, 1, 0, 1};
+    const Bench bench(problem);
+    Optima optima(bench, -1);
+    Schedule schedule(bench.data, bench.posterior, bench.options, -1);
+    CHECK_EQUAL(schedule.lower().units(), optima.all().units());
+    CHECK(bench.bounds.root_lower() == optima.all());
+  }
+}
+
+// Depths that are proved say nothing of trees of any number of leaves, however many depths they
+// are.
+TEST(no_depth_is_deep_enough_for_any_number_of_leaves) {
+  ordered_rows::Table table;
+  table.n_ranks = {300};
+  table.ranks.resize(1);
+  for (std::uint32_t r = 0; r < 300; ++r) {
+    table.ranks[0].push_back(r);
+    table.labels.push_back(static_cast<std::int32_t>(r / 7 % 2));
+    table.weights.push_back(1);
+  }
+  const ordered_rows::Bench bench(table, {0.95, 0.5, {0.5, 0.5}}, {});
+  maptree::Expander expander(bench.data, bench.posterior, bench.bounds, bench.options);
+  Schedule schedule(bench.data, bench.posterior, bench.options, -1);
+  maptree::Prover prover(bench.data, bench.posterior, expander, schedule.desk());
+  auto lock = schedule.lock();
+  schedule.work(prover, lock, 1, never);
+  const Cost lower = schedule.lower(), goal(1);
+  CHECK(lower > goal);
+  schedule.set_goal(goal);  // refuted at every depth as soon as it is asked
+  for (int step = 0; step < 290; ++step) schedule.work(prover, lock, 1, never);
+  CHECK(schedule.proved_depth() > 260);
+  CHECK(schedule.lower() >= lower);
 }
 
 TEST(a_schedule_is_over_where_its_goal_is_proved) {

@@ -18,7 +18,7 @@ inline maptree::StoreKey key_of(std::uint64_t n, std::uint32_t depth = 0,
   maptree::StoreKey key;
   key.rows.low = n;
   key.depth = depth;
-  key.limit = limit;
+  key.limit = limit & maptree::no_limit;
   return key;
 }
 

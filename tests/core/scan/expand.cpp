@@ -46,38 +46,46 @@ class Expansions {
   [[nodiscard]] const maptree::Dataset& data() const { return bench_.data; }
 
  private:
-  // The rows of one side, whichever holds the first: equal for columns that part the rows alike.
-  [[nodiscard]] std::vector<maptree::Word> partition(const RowSet& rows, std::size_t column) const {
+  // The rows of one side, whichever holds the first, and where the column may be tested: equal for
+  // columns that part the rows alike, in the same places.
+  using Partition = std::pair<std::vector<maptree::Word>, maptree::Use>;
+  [[nodiscard]] Partition partition(const RowSet& rows, std::size_t column) const {
     RowSet part[2];
     for (int side = 0; side < 2; ++side)
       part[side].assign_side(rows, bench_.data.column(column), side);
-    return std::min(exact::Solver::words_of(part[0]), exact::Solver::words_of(part[1]));
+    return {std::min(exact::Solver::words_of(part[0]), exact::Solver::words_of(part[1])),
+            bench_.data.use(column)};
   }
 
   void visit(const RowSet& rows, std::size_t depth) {
     if (!seen_.insert({depth, exact::Solver::words_of(rows)}).second) return;
+    if (depth > 0 && !exact_.may_split(depth - 1)) return;
     const Cost optimum = exact_.optimum(rows, depth), leaf = exact_.leaf(rows, depth);
     // A cost that is known to be reached.
     const Cost upper = random_.one_of({optimum, leaf, Cost::infinity()});
+    const auto leaves = random_.one_of({2u, 3u, 4u, maptree::any_leaves});
     maptree::Expansion out;
-    CHECK(bench_.expander.expand(rows, depth, upper, workbench::never, out));
+    CHECK(bench_.expander.expand(bench_.bounds, rows, depth, upper, workbench::never, out,
+                                 Cost::infinity(), {}, leaves));
     CHECK_EQUAL(out.leaf.units(), leaf.units());
     CHECK_EQUAL(out.varying, bench_.data.varying_weight(rows));
     if (out.varying == 0) return;
     CHECK_EQUAL(out.base.units(), exact_.base(rows, depth).units());
-    std::set<std::vector<maptree::Word>> found;
-    std::map<std::vector<maptree::Word>, std::int32_t> heaviest;  // of the columns that part alike
+    std::set<Partition> found;
+    std::map<Partition, std::int32_t> heaviest;  // of the columns that part alike
     Cost least = Cost::infinity();
     for (const maptree::SplitBounds& split : out.splits) {
+      CHECK(exact_.may_test(split.column, depth));
       CHECK(found.insert(partition(rows, split.column)).second || !bench_.options.fold_columns);
       check_split(rows, depth, split);
       heaviest[partition(rows, split.column)] = bench_.data.test_weight(split.column);
-      least = std::min(least, exact_.test(split.column) + split.upper[0] + split.upper[1]);
+      least = std::min(least, exact_.test(split.column) + small_tree(rows, depth, split, leaves));
     }
     for (std::size_t c = 0; c < bench_.data.n_columns(); ++c) {
       RowSet part[2];
       if (!exact_.sides(rows, c, part)) continue;
-      if (exact_.may_split(depth) && !found.contains(partition(rows, c)))
+      if (exact_.may_split(depth) && exact_.may_test(c, depth) &&
+          !found.contains(partition(rows, c)))
         CHECK(out.base + exact_.test(c) + exact_.optimum(part[0], depth + 1) +
                   exact_.optimum(part[1], depth + 1) >
               std::min(upper, leaf));
@@ -86,7 +94,24 @@ class Expansions {
       for (int side = 0; side < 2; ++side) visit(part[side], depth + 1);
     }
     if (!exact_.may_split(depth)) CHECK(out.splits.empty());
-    if (bench_.options.pair_expansion) check_best(rows, depth, out, least);
+    if (bench_.options.pair_expansion) check_best(rows, depth, out, least, leaves);
+  }
+
+  // The cheapest tree of a split that has so many leaves at most, one or two on a side.
+  [[nodiscard]] Cost small_tree(const RowSet& rows, std::size_t depth,
+                                const maptree::SplitBounds& split, std::uint32_t leaves) {
+    RowSet part[2];
+    CHECK(exact_.sides(rows, split.column, part));
+    Cost cost[2][2];
+    for (int side = 0; side < 2; ++side) {
+      cost[side][0] = exact_.leaf(part[side], depth + 1);
+      cost[side][1] = split.upper[side];
+    }
+    Cost least = Cost::infinity();
+    for (std::uint32_t a = 0; a < 2; ++a)
+      for (std::uint32_t b = 0; b < 2; ++b)
+        if (2 + a + b <= leaves) least = std::min(least, cost[0][a] + cost[1][b]);
+    return least;
   }
 
   [[nodiscard]] maptree::Bracket bracket(const RowSet& rows, std::size_t depth) {
@@ -108,7 +133,7 @@ class Expansions {
     Cost least = Cost::infinity();
     for (std::size_t c = 0; c < bench_.data.n_columns(); ++c) {
       RowSet part[2];
-      if (exact_.may_split(depth) && exact_.sides(child, c, part))
+      if (exact_.may_split(depth) && exact_.may_test(c, depth) && exact_.sides(child, c, part))
         least = std::min(least, exact_.test(c) + bracket(part[0], depth + 1).lower +
                                     bracket(part[1], depth + 1).lower);
     }
@@ -121,6 +146,7 @@ class Expansions {
     for (int side = 0; side < 2; ++side) {
       CHECK(split.lower[side] <= exact_.optimum(part[side], depth + 1));
       CHECK_EQUAL(split.lower[side].units(), lower(part[side], depth + 1).units());
+      check_few(part[side], depth + 1, split, side);
       if (!bench_.data.rows_folded() && !bench_.options.pair_expansion) continue;
       CHECK(split.upper[side] >= exact_.optimum(part[side], depth + 1));
       // X3: the leaf or one more split, whichever is cheaper.
@@ -130,8 +156,21 @@ class Expansions {
     }
   }
 
-  void check_best(const RowSet& rows, std::size_t depth, const maptree::Expansion& out,
-                  Cost least) {
+  // Bounds of one and two leaves: the costs themselves, as far as they are known.
+  void check_few(const RowSet& child, std::size_t depth, const maptree::SplitBounds& split,
+                 int side) {
+    const bool pairs = bench_.options.pair_expansion, folded = bench_.data.rows_folded();
+    Cost leaf = exact_.leaf(child, depth);
+    if (!pairs && !(folded && bench_.options.distinct_rows_bound) &&
+        bench_.data.varying_weight(child) > 0)
+      leaf = leaf - bench_.posterior.stop(depth);
+    CHECK_EQUAL(split.few[side][0].units(), leaf.units());
+    const Cost two = pairs && folded ? exact_.optimum(child, depth, 1000, 2) : Cost(0);
+    CHECK_EQUAL(split.few[side][1].units(), two.units());
+  }
+
+  void check_best(const RowSet& rows, std::size_t depth, const maptree::Expansion& out, Cost least,
+                  std::uint32_t leaves) {
     CHECK_EQUAL(out.best == maptree::no_column, out.base + least >= out.leaf);
     if (out.best == maptree::no_column) return;
     CHECK_EQUAL(out.best_cost.units(), (out.base + least).units());
@@ -139,10 +178,14 @@ class Expansions {
                 least.units());
     RowSet part[2], below[2];
     CHECK(exact_.sides(rows, out.best, part));
+    CHECK(exact_.may_test(out.best, depth));
+    std::uint32_t there = 2;
     for (int side = 0; side < 2; ++side) {
       Cost cost = exact_.leaf(part[side], depth + 1);
       if (out.best_below[side] != maptree::no_column) {
+        ++there;
         CHECK(exact_.sides(part[side], out.best_below[side], below));
+        CHECK(exact_.may_test(out.best_below[side], depth + 1));
         cost = exact_.base(part[side], depth + 1) + exact_.test(out.best_below[side]);
         for (int value = 0; value < 2; ++value) {
           CHECK_EQUAL(out.best_leaf[side][value].units(),
@@ -152,6 +195,7 @@ class Expansions {
       }
       CHECK_EQUAL(out.best_upper[side].units(), cost.units());
     }
+    CHECK(there <= leaves);
   }
 
   workbench::Bench bench_;
@@ -184,7 +228,7 @@ TEST(expansions_hold_where_the_table_of_two_classes_ends) {
 
 TEST(expansions_hold_for_every_node) {
   Random random(51);
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < 600; ++round) {
     Problem problem;
     problem.model =
         fuzz::random_model(random, round % 10 == 0 ? fuzz::Shape::shallow : fuzz::Shape::tall);
@@ -198,6 +242,7 @@ TEST(expansions_hold_for_every_node) {
           &maptree::Options::equivalent_rows_bound})
       problem.options.*member = !random.chance(off);
     if (round % 2 == 0) fuzz::random_test_weights(random, problem.model);
+    if (round % 3 == 0) fuzz::random_uses(random, problem);
     Expansions(problem, random).check();
   }
 }

@@ -237,6 +237,24 @@ TEST(the_monitor_sees_progress_and_can_stop) {
   CHECK(!result.tree.feature.empty());
 }
 
+TEST(patience_ends_at_the_same_place_and_cuts_no_proof_in_sight) {
+  Limits limits;
+  int cut = 0;
+  limits.patience = 1;
+  const Result result = run(hard(), limits), again = run(hard(), limits);
+  CHECK(result.status == Status::patience && again.status == Status::patience);
+  CHECK_EQUAL(result.expansions, again.expansions);
+  CHECK(result.lower < result.upper);
+  CHECK(result.lower == again.lower && result.upper == again.upper);
+  limits.threads = 2;
+  CHECK(run(hard(), limits).status == Status::patience);
+  limits.threads = 1;
+  limits.patience = 0;  // as soon as something can be told; of one proof it is that it is far
+  for (const Problem& problem : signature_problems())
+    cut += run(problem, limits).status == Status::optimal ? 0 : 1;
+  CHECK(cut <= 1);
+}
+
 TEST(polls_keep_their_distance) {
   // A clock that goes on by a hundredth of a second whenever it is read.
   Limits limits;
