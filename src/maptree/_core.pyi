@@ -41,7 +41,9 @@ class Dataset:
     ``test_weights``: prior odds of the tests, whole numbers of 1 or more that sum to less than
     2^31 once their common divisor is taken out; None: all alike. ``ordered``: columns with all
     their thresholds, each as the rank of every row and the number of ranks; threshold t is the
-    test rank <= t. Tests are numbered: the columns of the table, then these thresholds."""
+    test rank <= t. Tests are numbered: the columns of the table, then these thresholds.
+    ``uses``: where trees may test the columns, of the table and then the ordered ones: 0 anywhere,
+    1 below the root, 2 nowhere; None: all of them anywhere."""
 
     def __init__(
         self,
@@ -56,6 +58,7 @@ class Dataset:
         clock: Callable[[], float] | None = None,
         test_weights: NDArray[np.uint32] | None = None,
         ordered: Sequence[tuple[NDArray[np.uint32], int]] = (),
+        uses: NDArray[np.uint8] | None = None,
     ) -> None: ...
     def rows_beside(self, tests: Sequence[int]) -> list[tuple[int, int]]:
         """Return, for each of some thresholds in increasing order, a row with the rank below it,
@@ -106,6 +109,8 @@ class Options:
         kernel: str = "auto",
         max_depth: int = -1,
         min_samples_leaf: int = 1,
+        max_leaves: int = -1,
+        leaf_price: float = 0.0,
     ) -> None: ...
     @staticmethod
     def paper(**changes: object) -> Options: ...
@@ -143,6 +148,10 @@ class Options:
     def max_depth(self) -> int: ...
     @property
     def min_samples_leaf(self) -> int: ...
+    @property
+    def max_leaves(self) -> int: ...
+    @property
+    def leaf_price(self) -> float: ...
 
 class Limits:
     """``clock`` (in seconds, called from any thread) and how much work may be done between two
@@ -155,6 +164,7 @@ class Limits:
         max_expansions: int = -1,
         memory: int = -1,
         threads: int = 1,
+        patience: float = ...,
         poll_seconds: float = 0.05,
         clock: Callable[[], float] | None = None,
         work_per_reading: int = ...,
@@ -221,7 +231,83 @@ def search(
     options: Options,
     limits: Limits,
     on_progress: Callable[[Progress], object] | None = None,
+    known: list[Result] = ...,
 ) -> Result: ...
+def sweep_sizes(
+    dataset: Dataset,
+    prior: Prior,
+    options: Options,
+    limits: Limits,
+    on_progress: Callable[[Progress], object] | None = None,
+) -> list[Result]: ...
+
+Rival = tuple[
+    float,
+    NDArray[np.int32],
+    NDArray[np.int32],
+    NDArray[np.int32],
+    NDArray[np.int64],
+    NDArray[np.float64],
+]
+
+class RivalProgress:
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def expansions(self) -> int: ...
+    @property
+    def bytes(self) -> int: ...
+    @property
+    def found(self) -> int: ...
+    @property
+    def examined(self) -> int: ...
+    @property
+    def best(self) -> float:
+        """What the first tree costs; infinite before it is proved."""
+    @property
+    def complete(self) -> float: ...
+
+class Rivals:
+    @property
+    def status(self) -> str:
+        """``optimal``: all that was asked for is there; else what stopped it."""
+    @property
+    def complete(self) -> float:
+        """Trees that part the rows in another way than these, and than those that were not
+        accepted, cost as much or more."""
+    @property
+    def best(self) -> float:
+        """What the most probable tree costs; infinite if that was not proved."""
+    @property
+    def examined(self) -> int:
+        """Trees that were found, whether they were accepted or not."""
+    @property
+    def expansions(self) -> int: ...
+    @property
+    def first_expansions(self) -> int:
+        """Of these, for the proof of the first tree."""
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def peak_bytes(self) -> int: ...
+    @property
+    def trees(self) -> list[Rival]:
+        """Cost, feature, left, right, counts and gain (``Result``) of each, the cheapest first."""
+
+def rivals(
+    dataset: Dataset,
+    prior: Prior,
+    options: Options,
+    most: int,
+    within: float,
+    limits: Limits,
+    on_progress: Callable[[RivalProgress], object] | None = None,
+    accept: Callable[[Rival], object] | None = None,
+) -> Rivals:
+    """The cheapest ways to part the rows by a tree, each by its cheapest tree: at most ``most``,
+    none that costs more than ``within`` nats more than the cheapest, and of these those that
+    ``accept`` returns true for."""
+
 def kernels() -> list[str]: ...
 def route(
     n_rows: int,

@@ -25,6 +25,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="it preloads a l
 FIT = ["fit", "people.csv", "-t", "buys", "--max-expansions", "10", "--time-limit", "none"]
 MODEL = "people.model.json"
 MODELS = (MODEL, "demo.json")
+RIVALS = ["alternatives", MODEL, "people.csv", "-n", "2", "--max-depth", "1"]
 DOCUMENTED = {0, 1, 129, 130, 141, 143}
 SIGNALS = (signal.SIGINT, signal.SIGHUP, signal.SIGTERM)
 
@@ -41,10 +42,20 @@ OTHERS = {
     "predict, JSON": (["predict", MODEL, "people.csv", "--json"], None, False),
     "score": (["score", MODEL, "people.csv"], None, False),
     "score, JSON": (["score", MODEL, "people.csv", "--json"], None, False),
+    "compare": (["compare", MODEL, MODEL, "--data", "people.csv"], None, False),
+    "compare, JSON": (["compare", MODEL, MODEL, "--json"], None, False),
+    "path": (
+        ["path", "people.csv", "-t", "buys", "--max-leaf-nodes", "2", "--cv", "0"],
+        MODEL,
+        True,
+    ),
     "show": (["show", MODEL], None, False),
     "show, JSON": (["show", MODEL, "--json"], None, False),
     "report": (["report", MODEL, "--data", "people.csv"], "people.html", True),
     "report, JSON": (["report", MODEL, "--json"], "people.html", False),
+    "alternatives": (RIVALS, None, False),
+    "alternatives, JSON": ([*RIVALS, "--json"], None, False),
+    "alternatives, report": ([*RIVALS, "--report", "rivals.html"], "rivals.html", True),
     "help": (["fit", "--help"], None, False),
     "version": (["--version"], None, False),
     **{

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from command import QUICK, call, people, widest, write_text
-from maptree import load_model, log_posterior
+from maptree import MAPTreeClassifier, load_model, log_posterior
 from maptree.cli.files import read_source
 from maptree.cli.header import Dialect
 from maptree.cli.target import known_labels, read_target
@@ -36,11 +36,11 @@ def test_fit_says_what_it_found(here, capsys):
         "  country: every value is DE",
         "age <= 4",
         "Certificate",
-        "the search was stopped by the limit on",
         "No rows were held out",
         "Model written to people.model.json.",
     ):
         assert part in told.out
+    assert "the search was stopped by the limit on expansions." in " ".join(told.out.split())
     assert widest(told.out) <= 80
     assert "\033" not in told.out
     model = load_model("people.model.json")
@@ -261,15 +261,35 @@ def test_parameters_reach_the_classifier(here, capsys):
     options = "--alpha .9 --beta 1 --rho 1,2 --max-depth 2 --min-samples-leaf 5 --jobs 2"
     told = call(
         capsys, "fit", "people.csv", "-t", "buys", *options.split(), "--memory-limit", "1GiB",
-        "--time-limit", "900", "--max-expansions", "40", "-m", "other.json",
+        "--time-limit", "900", "--max-expansions", "40", "--patience", "8", "-m", "other.json",
     )  # fmt: skip
     assert told.code == 0
     model = load_model("other.json")
     expected = {
         "alpha": 0.9, "beta": 1.0, "rho": [1.0, 2.0], "max_depth": 2, "min_samples_leaf": 5,
         "n_jobs": 2, "memory_limit": "1GiB", "time_limit": 900.0, "max_expansions": 40,
+        "patience": 8.0,
     }  # fmt: skip
     assert {name: model.get_params()[name] for name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "of_tree", "of_folds"),
+    [([], None, 4.0), (["--patience", "2"], 2.0, 2.0), (["--patience", "None"], None, None)],
+)
+def test_folds_are_less_patient(here, capsys, monkeypatch, options, of_tree, of_folds):
+    seen = []
+    real = MAPTreeClassifier.fit
+
+    def fit(self, X, y):
+        seen.append(self.patience)
+        return real(self, X, y)
+
+    monkeypatch.setattr(MAPTreeClassifier, "fit", fit)
+    told = call(capsys, "fit", "people.csv", "-t", "buys", *QUICK, "--cv", "3", *options)
+    assert told.code == 0
+    assert seen == [of_tree, *[of_folds] * 3]
+    assert load_model("people.model.json").patience == of_tree
 
 
 def test_rows_without_a_target_are_left_out(here, capsys):

@@ -23,6 +23,7 @@ from maptree.parameters.names import nearest
         ["predict", "people.model.json", "people.csv", "-o", "out.csv"],
         ["score", "people.model.json", "people.csv"],
         ["show", "people.model.json"],
+        ["compare", "people.model.json", "people.model.json", "--data", "people.csv"],
     ],
 )
 def test_one_json_document(fitted, capsys, arguments):
@@ -56,6 +57,16 @@ def test_errors_are_one_json_document_too(here, capsys, arguments, code):
 # Mistakes
 
 
+def test_money_is_a_measurement(here, capsys):
+    rows = [f'{i % 7},"${100 + i % 30},000"' for i in range(300)]
+    here.joinpath("prices.csv").write_text("\n".join(["rooms,price", *rows]) + "\n")
+    told = call(capsys, "fit", "prices.csv", "-t", "price")
+    assert told.code == 1
+    assert "30 different numbers, from $100,000 to $129,000: it looks like a" in " ".join(
+        told.err.split()
+    )
+
+
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
@@ -73,7 +84,10 @@ def test_errors_are_one_json_document_too(here, capsys, arguments, code):
         ("-t buys --cv 1", 2, "pass 2 folds or more"),
         ("-t buys --cv x", 2, "--cv"),
         ("-t buys --cv 3 --test-fraction .2", 2, "cannot be combined"),
-        ("-t buys --time-limit soon", 2, "--time-limit soon"),
+        ("-t buys --time-limit soon", 2, "--time-limit soon is not a number: pass a number of"),
+        ("-t buys --patience long", 2, "--patience long is not a number: pass a number of at"),
+        ("-t buys --patience 0.5", 2, "--patience 0.5 is too small: pass a number of at least 1"),
+        ("-t buys --patience inf", 2, "--patience inf is not finite: pass a number of at least 1"),
         ("-t buys --time-limit 0", 2, "--time-limit 0"),
         ("-t buys --memory-limit lots", 2, "--memory-limit lots"),
         ("-t buys --rho a,b", 2, "--rho a,b"),
@@ -92,6 +106,21 @@ def test_errors_are_one_json_document_too(here, capsys, arguments, code):
             "--max-thresholds 0: pass a whole number of at least 1, or all.",
         ),
         ("-t buys --split-prior rows", 2, "--split-prior rows is unknown: pass tests or columns."),
+        ("-t buys --first Age", 1, "no column 'Age'. Did you mean 'age'?"),
+        ("-t buys --without city,Age", 1, "no column 'Age'. Did you mean 'age'?"),
+        ("-t buys --without buys", 2, "--without buys is the target: name other columns."),
+        ("-t buys --drop age --first age", 2, "--first age is a column that --drop leaves out"),
+        ("-t buys --first age --without city,age", 2, "has 'age', which --without leaves out"),
+        (
+            "-t buys --first age --column-weights age=0",
+            2,
+            "--first age has 'age', which has weight 0 in --column-weights: pass a weight above 0.",
+        ),
+        (
+            "-t buys --drop id --without age,hours,city,zip,joined,member,country",
+            2,
+            "leaves out every column: leave one to test.",
+        ),
         ("-t buys --column-weights Age=2", 1, "no column 'Age'. Did you mean 'age'?"),
         (
             "-t buys --column-weights age",
@@ -180,6 +209,27 @@ def test_weights_of_columns_with_odd_names(here, capsys, name):
     assert f"--column-weights {name}=1048577 is more than" in " ".join(told.err.split())
 
 
+@pytest.mark.parametrize(
+    ("command", "option", "value", "words"),
+    [
+        ("fit", "--max-leaf-nodes", "x", "a whole number, not 'x'"),
+        ("fit", "--cv", "2.5", "a whole number, not '2.5'"),
+        ("fit", "--alpha", "half", "a number, not 'half'"),
+        ("fit", "--jobs", "", "a whole number, not ''"),
+        ("path", "--choose", "all", "a whole number, not 'all'"),
+        ("path", "--max-depth", "1e3", "a whole number, not '1e3'"),
+        ("alternatives", "-n", "ten", "a whole number, not 'ten'"),
+        ("alternatives", "--within", "2,5", "a number, not '2,5'"),
+        ("predict", "--level", "95%", "a number, not '95%'"),
+    ],
+)
+def test_what_is_not_a_number(here, capsys, command, option, value, words):
+    given = ["people.csv", "-t", "buys"] if command in ("fit", "path") else ["a.json", "people.csv"]
+    told = call(capsys, command, *given, option, value)
+    assert told.code == 2
+    assert told.err == f"maptree: {option} takes {words}.\n"
+
+
 def test_labels_that_all_lack(here, capsys):
     (here / "t.csv").write_text("a,b\n1,\n2,NA\n")
     told = call(capsys, "fit", "t.csv", "-t", "b")
@@ -247,11 +297,22 @@ def test_a_fault_asks_for_a_report(here, capsys, monkeypatch):
 
 def test_every_command_has_an_example_in_its_help(capsys):
     names = [command.name for command in make_app().registered_commands]
-    assert names == ["fit", "predict", "score", "show", "report", "export", "demo"]
+    assert names == [
+        "fit",
+        "predict",
+        "score",
+        "compare",
+        "show",
+        "report",
+        "path",
+        "alternatives",
+        "export",
+        "demo",
+    ]
     for name in names:
         told = call(capsys, name, "--help")
         assert told.code == 0
-        assert f"maptree {name}" in told.out.split("Example:")[1]
+        assert f"maptree {name}" in told.out.split("Example")[1]
         assert widest(told.out) <= 80
     told = call(capsys, "--help")
     for code in (

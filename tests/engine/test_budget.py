@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import tracemalloc
+import warnings
 
 import numpy as np
 import pytest
 
 from control import SlowLabels
 from maptree import MAPTreeClassifier, TimeLimitWarning
+from maptree.encoding import choosing
+from maptree.tables.table import Matrix
 from samples import hard
 
 # Time
@@ -55,22 +58,43 @@ def test_expansions_repeat():
         assert getattr(one.certificate_, name) == getattr(other.certificate_, name)
 
 
-def test_columns_that_time_does_not_reach(clock, core_seconds):
+# What may take a second a column, and how many of them a minute is enough for. The core
+# works half as long after choosing tests as that took; reading takes no time later.
+each_slow_step = pytest.mark.parametrize(
+    ("owner", "name", "n_read"), [(choosing, "choose_with_ranks", 36), (Matrix, "read", 53)]
+)
+
+
+@each_slow_step
+def test_columns_that_time_does_not_reach(owner, name, n_read, core_seconds, slowed):
     """Preparing a table is cut short too, and says so; what was prepared is used."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 50))
+    X = rng.normal(size=(300, 80))
     y = X[:, 0] > 0
-    clock.step = 1.0  # from one column to the next
-    with pytest.warns(TimeLimitWarning, match="the last 19 of 50 columns got no tests"):
+    slowed(owner, name, 1.0)
+    with pytest.warns(TimeLimitWarning, match=f"the last {80 - n_read} of 80 columns got no tests"):
         model = MAPTreeClassifier(time_limit=60).fit(X, y)
-    assert model.encoder_.n_columns_read_ == 31
-    assert model.encoder_.test_columns_.max() < 31
-    assert 0 < core_seconds["Limits"] <= 60 - 49  # each column but the first asks for the time
+    assert model.encoder_.n_columns_read_ == n_read
+    assert model.encoder_.test_columns_.max() < n_read
+    assert core_seconds["Limits"] == 60 - n_read
     assert model.score(X, y) == 1
     # No tree over the other columns was searched.
     assert model.certificate_.status == "time_limit"
     assert not model.certificate_.optimal
     assert model.certificate_.log_posterior_bound == 0
+
+
+@each_slow_step
+def test_columns_that_time_reaches_are_read(owner, name, n_read, core_seconds, slowed):
+    """However much of the limit it takes."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, n_read))
+    slowed(owner, name, 1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = MAPTreeClassifier(time_limit=60, max_expansions=5).fit(X, X[:, 0] > 0)
+    assert model.encoder_.n_columns_read_ == n_read
+    assert core_seconds["Limits"] == 60 - n_read
 
 
 # Memory: what Python asks for, and what the core counts

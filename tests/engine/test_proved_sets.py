@@ -17,9 +17,12 @@ COSTS = {
     "zoo-1": 19.9180,
 }
 
+SLOW = {"audiology": 58.8157, "heart-cleveland": 155.5535, "soybean": 138.8938}
 
-def check_proved(X, y, cost):
-    model = MAPTreeClassifier(time_limit=None, encoder=None).fit(X, y)
+
+def check_proved(X, y, cost, patience=4):
+    # With patience: a proof that is in sight is not cut.
+    model = MAPTreeClassifier(time_limit=None, encoder=None, patience=patience).fit(X, y)
     certificate = model.certificate_
     assert certificate.status == "optimal"
     assert certificate.optimal
@@ -34,6 +37,17 @@ def check_proved(X, y, cost):
 def test_cp4im(cp4im, name):
     X, y = cp4im(name)
     check_proved(X, y, COSTS[name])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", SLOW)
+def test_sets_that_take_half_a_minute(cp4im, name):
+    X, y = cp4im(name)
+    check_proved(X, y, SLOW[name], patience=None)
+    # These proofs are not in sight for long: with patience the tree is the same, and not proved.
+    soon = MAPTreeClassifier(time_limit=None, encoder=None, patience=4).fit(X, y).certificate_
+    assert soon.status == "patience"
+    assert -soon.log_posterior == pytest.approx(SLOW[name], abs=1e-4)
 
 
 def test_tic_tac_toe():

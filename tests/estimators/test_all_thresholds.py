@@ -13,7 +13,7 @@ from maptree import BinaryEncoder, MAPTreeClassifier, log_posterior
 from maptree.encoding import choosing
 from maptree.engine.ordered_columns import OrderedColumns
 from maptree.engine.problem import Problem
-from maptree.engine.search import _OWN
+from maptree.engine.search import OWN_BYTES
 from maptree.schema.columns import Column, Schema
 from problems import seeds
 from samples import classifier
@@ -226,14 +226,14 @@ def test_ranks_count_against_the_memory_limit(monkeypatch, prior, of_weights):
     assert none == 0
     # Classes, pseudo-counts, and of every value itself and its level.
     assert before == after == 200 + 16 + 9 * (X.size - 3) + 3 * 8
-    assert given == limit - _OWN - before - ranks
+    assert given == limit - OWN_BYTES - before - ranks
     assert model.certificate_.peak_bytes >= peak + before + ranks
 
 
 def test_a_small_memory_limit_is_kept():
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(300, 5)), rng.integers(0, 2, 300)
-    limit = _OWN + 200_000
+    limit = OWN_BYTES + 200_000
     model = classifier(encoder=BinaryEncoder(max_thresholds=None), memory_limit=limit)
     model.fit(X, y)
     assert model.certificate_.peak_bytes <= limit

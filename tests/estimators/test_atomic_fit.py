@@ -22,7 +22,10 @@ from strikes import places, strike
 
 ESTIMATORS = {
     "search": lambda: MAPTreeClassifier(max_expansions=20, time_limit=None),
-    "chains": lambda: MCMCTreeClassifier(n_samples=5, burn_in=0, n_chains=2, random_state=0),
+    # From a single leaf and of a given length: what the core returns first is what is kept.
+    "chains": lambda: MCMCTreeClassifier(
+        n_samples=5, burn_in=0, thin=1, n_chains=2, initial_tree=None, random_state=0
+    ),
     "particles": lambda: SMCTreeClassifier(n_particles=10, random_state=0),
     "encoder": BinaryEncoder,
 }

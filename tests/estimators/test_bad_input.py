@@ -114,11 +114,6 @@ def test_shapes_and_kinds(table, words):
     refused(ValueError, *words, X=table)
 
 
-@pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.csr_array, sparse.coo_array])
-def test_sparse(kind):
-    refused(TypeError, "sparse", "toarray()", X=kind(X))
-
-
 @pytest.mark.parametrize(
     ("table", "words"),
     [
@@ -240,7 +235,21 @@ def test_labels_that_cannot_be_classes(error, labels, words):
 @pytest.mark.parametrize(
     ("error", "weights", "words"),
     [
-        (ValueError, [1, 2, 0.5, 1], ["sample_weight[2] is 0.5", "whole"]),
+        (
+            ValueError,
+            [1, 2, 0.5, 1],
+            [
+                "sample_weight[2] is 0.5",
+                "whole",
+                "w copies of the row",
+                "count rows exactly",
+                "pass sample_weight * 2, which are whole",
+                "every row then counts for more",
+                "costs",
+            ],
+        ),
+        (ValueError, [1, 0.3, 0.25, 1], ["sample_weight[1] is 0.3", "sample_weight * 20"]),
+        (ValueError, [1, 2, math.pi, 1], ["multiply them by one number and round them"]),
         (ValueError, [1, -1, 1, 1], ["sample_weight[1] is -1"]),
         (ValueError, [1, 1, 1, math.nan], ["sample_weight[3] is nan"]),
         (ValueError, [math.inf, 1, 1, 1], ["sample_weight[0] is inf"]),

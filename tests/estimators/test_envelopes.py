@@ -90,7 +90,8 @@ def check(case: Case, late_from: int, watched: Any) -> None:
     model, python_bytes = fit(case)
     if model is None:
         return
-    (data,), (result,) = seen.datasets, seen.results
+    # Chains may begin with a short search, of another dataset.
+    data, result = seen.datasets[-1], seen.results[-1]
     # A piece of work at most after a reading was due, and some units per row.
     most = PER_READING + 300_000 + 64 * case.n_rows
     assert result.most_work <= (most if data.total_weight < 1 << 16 else most + 2_000_000)
@@ -108,6 +109,7 @@ def check(case: Case, late_from: int, watched: Any) -> None:
     python = 4 * MIB + 1500 * case.n_rows + data.n_features * (100 + case.n_rows // 2)
     if case.estimator != "MAPTreeClassifier":
         python += 100 * result.sample.size  # of each sample: its tree, its weight
+        python += 1000 * case.params.get("n_chains", 0)  # of each chain: what is told of it
     assert python_bytes <= python + 10 * nodes * data.n_classes * 8
     if case.estimator == "MAPTreeClassifier":
         certificate = model.certificate_

@@ -19,7 +19,7 @@ KINDS = (MAPTreeClassifier, MCMCTreeClassifier, SMCTreeClassifier)
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_class_weight_is_refused_with_an_explanation(kind):
-    message = rf"class_weight is not a parameter of {kind.__name__}.*predict_proba.*rho=\["
+    message = rf"class_weight is not a parameter of {kind.__name__}.*predict\(X, costs=.*rho=\["
     for value in ("balanced", {0: 1, 1: 10}, None):
         with pytest.raises(TypeError, match=message):
             kind(class_weight=value)

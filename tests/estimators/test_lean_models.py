@@ -62,13 +62,13 @@ def kinds(monkeypatch):
     """The types of thresholds that a search begins with, by column."""
     found = []
 
-    fitted = map_classifier._fitted
+    fitted = map_classifier.fitted_of
 
     def note(reading, *arguments):
         found.append([type(column.thresholds) for column in reading.schema.columns])
         return fitted(reading, *arguments)
 
-    monkeypatch.setattr(map_classifier, "_fitted", note)
+    monkeypatch.setattr(map_classifier, "fitted_of", note)
     return found
 
 

@@ -175,3 +175,24 @@ def test_a_scheduler_that_dies_ends_the_run_with_one_line(cluster, tmp_path):
     assert "Traceback" not in said
     assert "maptree" in printed
     assert before <= rows() < 45
+
+
+def test_a_lost_connection_makes_no_logger_of_dask_write():
+    # In a process of its own, because the levels of loggers are the whole process's.
+    words = """
+import logging
+from distributed import Client, batched, comm
+from experiments.cluster import quiet_dask
+quiet_dask()
+for name in list(logging.root.manager.loggerDict):
+    if name.startswith(("distributed", "tornado")):
+        logging.getLogger(name).error(name)
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", words],
+        env=os.environ | {"PYTHONPATH": faults.path()},
+        capture_output=True,
+        text=True,
+        timeout=HANGS,
+    )
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")

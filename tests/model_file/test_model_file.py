@@ -16,7 +16,14 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 import maptree
-from maptree import BinaryEncoder, HeldOutScores, MAPTreeClassifier, load_model, save_model
+from maptree import (
+    BaselineScores,
+    BinaryEncoder,
+    HeldOutScores,
+    MAPTreeClassifier,
+    load_model,
+    save_model,
+)
 from maptree.model_file import PARAMETERS
 from models import good_model
 from problems import examples
@@ -157,7 +164,11 @@ def test_where_a_model_comes_from(tmp_path):
     assert summary.class_counts == (int((y == 0).sum()), int((y == 1).sum()))
     assert summary.held_out is None
     assert before <= pd.Timestamp(summary.date).timestamp() <= time.time()
-    scores = HeldOutScores("5-fold cross-validation", 120, 0.9, 0.3, 0.02)
+    baselines = (
+        BaselineScores("logistic regression", 0.8, 0.5, 0.9),
+        BaselineScores("most frequent class", 0.6, 0.7),
+    )
+    scores = HeldOutScores("5-fold cross-validation", 120, 0.9, 0.3, 0.02, 0.95, baselines)
     object.__setattr__(summary, "held_out", scores)
     again = round_trip(model, tmp_path)
     assert again.training_.held_out == scores
@@ -171,10 +182,10 @@ def test_what_cannot_be_saved(tmp_path):
     path = tmp_path / "model.json"
     with pytest.raises(Exception, match="not fitted"):
         save_model(MAPTreeClassifier(), path)
-    with pytest.raises(TypeError, match="MCMCTreeClassifier cannot be saved"):
-        save_model(maptree.MCMCTreeClassifier(), path)
-    with pytest.raises(TypeError, match=r"SMCTreeClassifier cannot be saved .* use pickle"):
+    with pytest.raises(Exception, match="not fitted"):
         maptree.SMCTreeClassifier().save(path)
+    with pytest.raises(TypeError, match="str is not a classifier of maptree"):
+        save_model("model", path)
     dates = np.array(["2021-01-01", "2022-01-01"], dtype="M8[D]")[y]
     with pytest.raises(TypeError, match=r"datetime64.*convert y to str"):
         classifier().fit(X, dates).save(path)
@@ -193,7 +204,7 @@ def test_what_the_file_looks_like(good):
     values, text = good
     assert list(values)[:3] == ["format", "version", "training"]
     assert values["format"] == "maptree model"
-    assert values["version"] == 5
+    assert values["version"] == 7
     assert values["training"]["target"] == "buys"
     assert values["classes"] == {"dtype": "|O", "values": ["no", "yes"]}
     assert values["certificate"]["proved_depth"] == "inf"
@@ -255,5 +266,13 @@ def test_places_that_cannot_be_written(tmp_path):
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
 
 
-def test_all_parameters_but_the_callback_are_stored():
-    assert sorted({*PARAMETERS, "callback"}) == sorted(MAPTreeClassifier().get_params(deep=False))
+@pytest.mark.parametrize(
+    ("found_by", "kind"),
+    [
+        ("search", MAPTreeClassifier),
+        ("chains", maptree.MCMCTreeClassifier),
+        ("particles", maptree.SMCTreeClassifier),
+    ],
+)
+def test_all_parameters_but_the_callback_are_stored(found_by, kind):
+    assert sorted({*PARAMETERS[found_by], "callback"}) == sorted(kind().get_params(deep=False))

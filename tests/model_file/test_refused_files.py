@@ -77,7 +77,12 @@ EDITS = [
     (("training", "seen", "hashes"), [7], r"hashes\[0\] is 7"),
     (("training", "seen", "rows"), 59, "seen.rows is 59"),
     (("training", "seen", "repeated"), -1, "seen.repeated is -1"),
-    (("version",), 2, "parameters has unknown column_weights, split_prior"),
+    (("version",), 6, "unknown average"),
+    (("parameters", "first_columns"), {"age": 1}, "first_columns={'age': 1} does not name columns"),
+    (("parameters", "first_columns"), [], "names no column"),
+    (("parameters", "first_columns"), [True], "has True, which is not a column"),
+    (("parameters", "first_columns"), ["agee"], "pass 'age' if that is meant"),
+    (("parameters", "without_columns"), 99, "is not about a column of X"),
     (("parameters", "split_prior"), "rows", "split_prior='rows' is unknown"),
     (("parameters", "split_prior"), None, "split_prior=None is unknown"),
     (("parameters", "column_weights"), {"age": 2}, r"column_weights is {'age': 2}: it must be a"),
@@ -138,7 +143,7 @@ def test_nonsense_is_refused_with_its_place(good, tmp_path, path, value, message
         (b'{"a":' * 5000, "nested more than 16 deep"),
         (b"]" * 100, "not JSON, or truncated"),
         (b'"' + b'\\"' * 100_000, "not JSON, or truncated"),
-        (b'{"format": "maptree model", "version": 6, "shape": "unknown"}', "version 6"),
+        (b'{"format": "maptree model", "version": 8, "shape": "unknown"}', "version 8"),
     ],
 )
 def test_texts_that_are_no_model(tmp_path, text, message):
@@ -151,9 +156,12 @@ def test_texts_that_are_no_model(tmp_path, text, message):
 def as_version(values, version):
     """What an earlier version wrote."""
     values = copy.deepcopy(values) | {"version": version}
+    del values["average"]
     for column in values["schema"]["columns"]:
         column.pop("levels", None)
-    del values["parameters"]["split_prior"], values["parameters"]["column_weights"]
+    later = ("first_columns", "max_leaf_nodes", "patience", "without_columns")
+    for name in ("split_prior", "column_weights", *later):
+        del values["parameters"][name]
     if version == 1:
         del values["training"]["seen"]
     return values
@@ -186,14 +194,64 @@ def test_a_file_of_version_1_has_no_record_of_its_rows(good, tmp_path):
     assert model.training_.seen is None
     model.save(path)  # in the present version
     values = json.loads(path.read_text(encoding="utf-8"))
-    assert (values["version"], values["training"]["seen"]) == (5, None)
+    assert (values["version"], values["training"]["seen"]) == (7, None)
     assert load_model(path).training_.seen is None
+
+
+_SCORES = {
+    "method": "5-fold cross-validation",
+    "rows": 60,
+    "accuracy": 0.9,
+    "log_loss": 0.3,
+    "calibration_error": 0.02,
+}
+_BASELINE = {"name": "most frequent class", "accuracy": 0.6, "log_loss": 0.7, "roc_auc": 0.5}
+
+
+def test_before_version_6_there_are_no_baselines(good, tmp_path):
+    path = tmp_path / "old.json"
+    values = copy.deepcopy(good[0]) | {"version": 6}
+    del values["average"], values["parameters"]["max_leaf_nodes"], values["parameters"]["patience"]
+    values["training"]["held_out"] = _SCORES
+    old = copy.deepcopy(values) | {"version": 5}
+    del old["parameters"]["first_columns"], old["parameters"]["without_columns"]
+    path.write_text(json.dumps(old), encoding="utf-8")
+    found = load_model(path).training_.held_out
+    assert (found.accuracy, found.roc_auc, found.baselines) == (0.9, None, ())
+    path.write_text(json.dumps(values), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"training\.held_out is missing (baselines|roc_auc)"):
+        load_model(path)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"roc_auc": 1.5}, r"held_out.roc_auc is 1\.5"),
+        ({"roc_auc": "high"}, r"held_out\.roc_auc is .high."),
+        ({"baselines": None}, r"held_out\.baselines is None"),
+        ({"baselines": [{"name": "x"}]}, r"baselines\[0\] is missing accuracy"),
+        ({"baselines": [_BASELINE | {"log_loss": -1}]}, r"baselines\[0\].log_loss is -1"),
+        ({"baselines": [_BASELINE | {"roc_auc": -1}]}, r"baselines\[0\].roc_auc is -1"),
+        ({"baselines": [_BASELINE | {"name": 7}]}, r"baselines\[0\].name is 7"),
+    ],
+)
+def test_scores_that_cannot_be(good, tmp_path, changed, message):
+    path = tmp_path / "model.json"
+    values = copy.deepcopy(good[0])
+    whole = _SCORES | {"roc_auc": 0.9, "baselines": [_BASELINE]}
+    values["training"]["held_out"] = whole
+    path.write_text(json.dumps(values), encoding="utf-8")
+    assert load_model(path).training_.held_out.baselines[0].accuracy == 0.6
+    values["training"]["held_out"] = whole | changed
+    path.write_text(json.dumps(values), encoding="utf-8")
+    with pytest.raises(ValueError, match=message):
+        load_model(path)
 
 
 def test_a_newer_version_is_no_damaged_file(good, tmp_path):
     file = tmp_path / "model.json"
-    file.write_text(json.dumps(good[0] | {"version": 6}), encoding="utf-8")
-    with pytest.raises(ValueError, match=r"version 6, .* up to 5\. Install a newer one\.$"):
+    file.write_text(json.dumps(good[0] | {"version": 8}), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"version 8, .* up to 7\. Install a newer one\.$"):
         load_model(file)
 
 

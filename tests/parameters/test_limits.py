@@ -7,7 +7,13 @@ import math
 import numpy as np
 import pytest
 
-from maptree.parameters.limits import max_expansions, memory_limit, time_limit, total_weight
+from maptree.parameters.limits import (
+    max_expansions,
+    memory_limit,
+    patience,
+    time_limit,
+    total_weight,
+)
 from maptree.parameters.numbers import whole_number
 
 
@@ -54,6 +60,12 @@ def test_memory_beyond_any_machine():
     with pytest.raises(ValueError, match="is too large"):
         memory_limit("9" * 400)  # which is infinite as a float
     assert memory_limit(2**63 - 1) == 2**63 - 1
+
+
+def test_patience():
+    assert patience(None) == math.inf
+    assert patience(1) == 1.0
+    assert patience(np.float32(2.5)) == 2.5
 
 
 def test_time():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -50,8 +51,18 @@ def without(*switches: str, **others: Any) -> _core.Options:
     return _core.Options(**off, **others)
 
 
-def solve(problem: Problem, options: _core.Options | None = None, **limits: Any) -> _core.Result:
+def solve(
+    problem: Problem,
+    options: _core.Options | None = None,
+    first: Iterable[int] | None = None,
+    without: Iterable[int] = (),
+    **limits: Any,
+) -> _core.Result:
+    """A search; ``first`` and ``without`` are columns, as in the oracle."""
     options = _core.Options() if options is None else options
+    uses = np.full(problem.X.shape[1], 0 if first is None else 1, dtype=np.uint8)
+    uses[[*(first or ())]] = 0
+    uses[[*without]] = 2
     tests = problem.test_weights
     dataset = _core.Dataset(
         _core.pack(problem.X),
@@ -61,16 +72,17 @@ def solve(problem: Problem, options: _core.Options | None = None, **limits: Any)
         fold_rows=options.fold_rows,
         fold_columns=options.fold_columns,
         test_weights=None if tests is None else tests.astype(np.uint32),
+        uses=uses,
     )
     prior = _core.Prior(problem.alpha, problem.beta, np.array(problem.rho))
     return _core.search(dataset, prior, options, _core.Limits(**limits))
 
 
 @cache
-def best(problem: Problem, max_depth: int | None = None, min_samples_leaf: int = 1) -> float:
+def best(problem: Problem, max_depth: int | None = None, **others: Any) -> float:
     """The oracle's optimum, worked out once for all tests of the same problem."""
     data = problem.X.tolist(), problem.y.tolist(), problem.weights
-    constraints = {"max_depth": max_depth, "min_samples_leaf": min_samples_leaf}
+    constraints = {"max_depth": max_depth, **others}
     return optimum(*data, **problem.prior | constraints)[0]
 
 
@@ -125,10 +137,11 @@ def check(problem: Problem, result: _core.Result, **constraints: Any) -> None:
     check_trace(result, optimal)
     if result.status == "optimal":
         assert result.proved_depth == -1
-    elif not constraints:
+    elif "max_depth" not in constraints:
         # No tree up to this depth is better than the one returned.
         assert result.proved_depth >= 0
-        assert best(problem, result.proved_depth) >= result.upper - TOLERANCE, str(problem)
+        shallow = best(problem, result.proved_depth, **constraints)
+        assert shallow >= result.upper - TOLERANCE, str(problem)
 
 
 def check_arrays(problem: Problem, result: _core.Result) -> None:

@@ -8,8 +8,10 @@ The cost of a tree is -log P(T, Y | X) in nats:
 
 I is the set of rows that reach the node, c its class counts, and V(I) the columns that are not
 constant on I: all of them, copies and complements included. w_j is the weight of the column that is
-tested, 1 unless given, and W(I) the sum of the weights of V(I), so |V(I)| unless given. `max_depth`
-and `min_samples_leaf` take trees away and leave V(I) and stop as they are.
+tested, 1 unless given, and W(I) the sum of the weights of V(I), so |V(I)| unless given.
+
+`max_depth`, `min_samples_leaf`, `first` (columns that the root may test) and `without` (columns
+that no node may test) take trees away and leave V(I) and stop as they are.
 
 Three views of the same definition check one another: `tree_cost` scores one tree, `all_trees`
 lists them all, `optimum` takes the minimum with a cache. They share nothing with the core, so that
@@ -44,6 +46,8 @@ class Posterior:
     max_depth: float
     min_samples_leaf: int
     test_weights: tuple[float, ...]
+    first: frozenset[int] | None = None
+    without: frozenset[int] = frozenset()
 
     @classmethod
     def of(
@@ -59,6 +63,8 @@ class Posterior:
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
         test_weights: Iterable[float] | None = None,
+        first: Iterable[int] | None = None,
+        without: Iterable[int] = (),
     ) -> Posterior:
         """Read a problem. rho: one number, one per class, or None for 5 / n_classes.
 
@@ -79,6 +85,8 @@ class Posterior:
             max_depth=math.inf if max_depth is None else max_depth,
             min_samples_leaf=min_samples_leaf,
             test_weights=(1,) * len(table[0]) if test_weights is None else tuple(test_weights),
+            first=None if first is None else frozenset(first),
+            without=frozenset(without),
         )
 
     @property
@@ -119,6 +127,10 @@ class Posterior:
         if depth >= self.max_depth:
             return
         for feature in self.varying(rows):
+            if feature in self.without:
+                continue
+            if depth == 0 and self.first is not None and feature not in self.first:
+                continue
             ones = frozenset(row for row in rows if self.X[row][feature])
             zeros = rows - ones
             if min(sum(self.counts(zeros)), sum(self.counts(ones))) >= self.min_samples_leaf:
@@ -188,6 +200,38 @@ def all_trees(
     return grow(posterior.root, 0)
 
 
+def all_partitions(
+    X: Iterable[Iterable[int]],
+    y: Iterable[int],
+    weights: Iterable[int] | None = None,
+    **model: Any,
+) -> list[tuple[float, frozenset[Rows]]]:
+    """Every way to part the rows by a tree, as the rows of each leaf, with the cost of the cheapest
+    tree that does; the cheapest first. Keywords as in `Posterior.of`.
+
+    >>> [len(parts) for _, parts in all_partitions([[0], [0], [1], [1]], [0, 0, 1, 1], n_classes=2)]
+    [2, 1]
+    """
+    table = [list(row) for row in X]
+    there = Posterior.of(table, y, weights, **model).root
+    least: dict[frozenset[Rows], float] = {}
+    for tree, cost in all_trees(table, y, weights, **model):
+        parts = frozenset(leaves_of(tree, table, there))
+        least[parts] = min(cost, least.get(parts, math.inf))
+    return sorted(((cost, parts) for parts, cost in least.items()), key=lambda found: found[0])
+
+
+def leaves_of(tree: Tree, X: Sequence[Sequence[int]], rows: Rows) -> Iterator[Rows]:
+    """The rows of each leaf of a tree."""
+    if not tree:
+        yield rows
+        return
+    feature, left, right = tree
+    ones = frozenset(row for row in rows if X[row][feature])
+    yield from leaves_of(left, X, rows - ones)
+    yield from leaves_of(right, X, ones)
+
+
 def distribution(
     X: Iterable[Iterable[int]],
     y: Iterable[int],
@@ -236,3 +280,34 @@ def optimum(
         return found
 
     return best(posterior.root, 0)
+
+
+def best_of_size(
+    X: Iterable[Iterable[int]],
+    y: Iterable[int],
+    weights: Iterable[int] | None = None,
+    *,
+    leaves: int,
+    **model: Any,
+) -> tuple[float, Tree]:
+    """The least cost of a tree of at most so many leaves, and a tree that has it.
+
+    >>> X, y = [[0, 1], [0, 0], [1, 1], [1, 0]] * 9, [0, 1, 1, 0] * 9
+    >>> [best_of_size(X, y, leaves=k, n_classes=2)[1] for k in (1, 3, 4)]
+    [(), (0, (), (1, (), ())), (0, (1, (), ()), (1, (), ()))]
+    """
+    posterior = Posterior.of(X, y, weights, **model)
+
+    @cache
+    def best(rows: Rows, depth: int, leaves: int) -> tuple[float, Tree]:
+        found: tuple[float, Tree] = posterior.leaf_cost(rows, depth), LEAF
+        for feature, zeros, ones in posterior.splits(rows, depth):
+            inner = posterior.inner_cost(rows, depth, feature)
+            for share in range(1, leaves):
+                left_cost, left = best(zeros, depth + 1, share)
+                right_cost, right = best(ones, depth + 1, leaves - share)
+                if inner + left_cost + right_cost < found[0]:
+                    found = inner + left_cost + right_cost, (feature, left, right)
+        return found
+
+    return best(posterior.root, 0, leaves)

@@ -169,9 +169,9 @@ def open_report(browser, tmp_path):
     """Open a report; nothing may be fetched, and nothing may be complained of."""
     faults, contexts = [], []
 
-    def open_it(model, X=None, y=None, width=1280, title=None, **options):
+    def open_it(model, X=None, y=None, width=1280, title=None, parts=None, **options):
         path = tmp_path / "report.html"
-        model.to_html(path, X, y, title=title)
+        model.to_html(path, X, y, title=title, **parts or {})
         context = browser.new_context(viewport={"width": width, "height": 900}, **options)
         contexts.append(context)
         context.set_default_timeout(1000 * HANGS)

@@ -175,6 +175,19 @@ def test_without_an_encoder_in_sqlite():
     assert found[0] == model.apply(X)[:4].tolist()
 
 
+def test_text_in_place_of_numbers_in_sqlite():
+    """As `.import` of the sqlite3 program makes it: 10 is below 9 there, and nothing is missing."""
+    X = pd.DataFrame({"x": [1.0, 9.0, 10.0, None] * 10})
+    model = MAPTreeClassifier().fit(X, ["low", "low", "high", "none"] * 10)
+    connection = sqlite3.connect(":memory:")
+    for kind, rows in {"TEXT": ["1.0", "9.0", "10.0", ""], "REAL": ["1.0", 9, "10", None]}.items():
+        connection.execute(f"CREATE TABLE as_{kind} (x {kind})")
+        connection.executemany(f"INSERT INTO as_{kind} VALUES (?)", [[row] for row in rows])
+        found = connection.execute(model.to_sql("sqlite", f"as_{kind}")).fetchall()
+        expected = [None] * 4 if kind == "TEXT" else model.predict(X[:4]).tolist()
+        assert [row[2] for row in found] == expected
+
+
 @pytest.mark.system
 @pytest.mark.parametrize("kind", ["BOOLEAN", "INTEGER", "SMALLINT", "DOUBLE PRECISION", "NUMERIC"])
 def test_without_an_encoder_in_postgresql(kind, postgresql):

@@ -20,10 +20,10 @@ from maptree.export.dot import write_dot
 from maptree.pictures.report.held_out import hold_out
 from maptree.pictures.tree_view import view_tree
 from maptree.schema.columns import Schema
-from maptree.trees.certificate import gap_text
 from maptree.trees.forest import Trees, WeightedTrees
 from maptree.trees.scores import score
 from maptree.trees.seen_rows import Overlap
+from maptree.words.nats import gap_text
 from maptree.words.numbers import estimate_texts, probability_text, probability_texts
 from maptree.words.posterior_summary import summarise
 from maptree.words.tree_text import indented

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pkgutil
-import re
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -16,14 +15,28 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from maptree.cli import commands, mistakes
-from maptree.cli.mistakes import Refusal
+from maptree.cli.groups import ungrouped
+from maptree.cli.mistakes import USAGE, Refusal
 from maptree.cli.screen import complain, note
 from maptree.cli.streams import OutputLost, guarded, what_was_written
 
 # What click calls UsageError. Older versions of typer use click, newer ones have a copy of it.
 _UsageError = typer.BadParameter.__mro__[1]
 
-_ORDER = ("fit", "predict", "score", "show", "report", "export")  # then the others, by name
+# Types of options that the user is told about in words.
+_NUMBERS: dict[Any, str] = {int: "a whole number", float: "a number"}
+
+_ORDER = (
+    "fit",
+    "predict",
+    "score",
+    "compare",
+    "show",
+    "report",
+    "path",
+    "alternatives",
+    "export",
+)  # then the others, by name
 
 _ABOUT = """
 Find the decision tree with the highest posterior probability for your table.
@@ -64,7 +77,7 @@ def make_app(asked: str | None = None) -> typer.Typer:
     names = [asked] if asked in names else names
     for name in sorted(names, key=lambda name: (name not in _ORDER, *_rank(name))):
         command = getattr(import_module(f"{commands.__name__}.{name}"), name)
-        app.command(name, cls=_Command)(_past_typer(command))
+        app.command(name, cls=_Command)(_past_typer(ungrouped(command)))
     return app
 
 
@@ -117,10 +130,12 @@ class _Quick:
             return value
         if kind == list[str] and all(isinstance(part, str) for part in value):
             return list(value)
-        if kind is int and isinstance(value, str) and re.fullmatch("[+-]?[0-9]{1,18}", value):
-            return int(value)
-        if kind is float and isinstance(value, str) and re.fullmatch("[0-9]+([.][0-9]+)?", value):
-            return float(value)
+        if kind in _NUMBERS and isinstance(value, str):
+            try:
+                return kind(value)
+            except ValueError:
+                option = max(param.opts, key=len)
+                raise Refusal(f"{option} takes {_NUMBERS[kind]}, not {value!r}.", USAGE) from None
         return self._typers().coerce(value, param=param, ctx=ctx)
 
 

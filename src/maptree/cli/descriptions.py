@@ -7,15 +7,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from maptree.cli.screen import columns_of
+from maptree.cli.averaged import average_json
 from maptree.files.controls import shown
 from maptree.schema.columns import Column
 from maptree.trees.fitted import FittedTree
 from maptree.trees.scores import Scores
 from maptree.trees.training import HeldOutScores
 from maptree.words.certificate import certificate_sentences
-from maptree.words.column_report import report, thinned, to_check
+from maptree.words.column_report import categories_tested, report, thinned, to_check
 from maptree.words.numbers import probability_text, probability_texts
+from maptree.words.text_table import columns_of
 from maptree.words.tree_text import rules
 
 # What notes advise, and the option for it.
@@ -63,22 +64,23 @@ def certificate_text(fitted: FittedTree) -> str:
 
 def model_document(fitted: FittedTree) -> dict[str, Any]:
     """Return a fitted tree for ``--json``."""
-    assert fitted.certificate is not None
-    assert fitted.importances is not None
     training = asdict(replace(fitted.training, seen=None))
     del training["seen"]  # hashes, which say nothing to a reader
-    shares = zip(fitted.schema.names, fitted.importances, strict=True)
+    importances = fitted.importances if fitted.importances is not None else ()
+    shares = zip(fitted.schema.names, importances, strict=False)
     return {
         "target": training["target"],
         "classes": fitted.classes.tolist(),
         "training": training,
         "prior": _prior_document(fitted),
-        "certificate": asdict(fitted.certificate),
+        "constraints": _constraints_document(fitted),
+        "certificate": None if fitted.certificate is None else fitted.certificate.numbers(),
         "tree": {
             "leaves": fitted.tree.n_leaves,
             "depth": fitted.tree.depth,
             "rules": rules(fitted),
         },
+        "average": average_json(fitted),
         "importances": {name: share for name, share in shares if share > 0},
         "columns": [_column_document(fitted, column) for column in fitted.schema.columns],
     }
@@ -93,6 +95,15 @@ def _prior_document(fitted: FittedTree) -> dict[str, Any]:
         "rho": prior.rho.tolist(),
         "split_prior": prior.split_prior,
         "column_weights": {name: weight for name, weight in weights if weight != 1},
+    }
+
+
+def _constraints_document(fitted: FittedTree) -> dict[str, Any]:
+    """Return the constraints on trees, with the names of columns in place of their positions."""
+    names = fitted.schema.names
+    return {
+        name: [names[j] for j in value] if isinstance(value, tuple) else value
+        for name, value in asdict(fitted.constraints).items()
     }
 
 
@@ -136,6 +147,12 @@ def pointed_out(fitted: FittedTree) -> list[tuple[str, str]]:
 def columns_in_sets(fitted: FittedTree) -> list[tuple[str, str]]:
     """Return the columns whose categories are tested in sets, and of how many."""
     return [(column.name, column.note) for column in fitted.schema.columns if column.kind == "sets"]
+
+
+def columns_of_many_categories(fitted: FittedTree) -> list[tuple[str, str]]:
+    """Return the columns of which only the most frequent categories are tested, and how many."""
+    columns = [column for column in fitted.schema.columns if column.kind != "sets"]
+    return [(column.name, said) for column in columns if (said := categories_tested(column))]
 
 
 def thinned_columns(fitted: FittedTree) -> list[str]:
@@ -184,7 +201,10 @@ def columns_text(fitted: FittedTree) -> str:
         listed, n_more = _first(range(len(schema.columns)), used, len(schema.columns))
         about = [(column.name, column.note or "0 or 1") for column in schema.columns]
         return columns_of([[*about[j]] for j in listed], left=2) + _and_more(n_more)
-    columns = [replace(column, name=shown(column.name)) for column in schema.columns]
+    columns = [
+        replace(column, name=shown(column.name), note=_as_options(column, column.note))
+        for column in schema.columns
+    ]
     if len(columns) <= _WHOLE:
         return report(columns)
     with_tests = [j for j, column in enumerate(columns) if column.tests]
@@ -208,12 +228,13 @@ def _and_more(n_more: int) -> str:
 
 
 def scores_sentence(scores: Scores | HeldOutScores) -> str:
-    """Return the three numbers that a model file holds, too."""
+    """Return the numbers that a model file holds, too."""
     accuracy, log_loss, calibration = (
         probability_text(value, 3)
         for value in (scores.accuracy, scores.log_loss, scores.calibration_error)
     )
-    return f"Accuracy {accuracy}, log loss {log_loss} nats, calibration error {calibration}."
+    area = "" if scores.roc_auc is None else f", ROC AUC {probability_text(scores.roc_auc, 3)}"
+    return f"Accuracy {accuracy}, log loss {log_loss} nats, calibration error {calibration}{area}."
 
 
 def scores_text(scores: Scores) -> str:
@@ -266,6 +287,7 @@ def scores_document(scores: Scores, classes: Sequence[str]) -> dict[str, Any]:
         "accuracy": scores.accuracy,
         "log_loss": scores.log_loss,
         "calibration_error": scores.calibration_error,
+        "roc_auc": scores.roc_auc,
         "unknown": scores.unknown,
         "calibration": [vars(b) for b in scores.bins],
         "confusion": _confusion_document(scores, classes),

@@ -16,10 +16,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from maptree.cli.averaged import say_average
+from maptree.cli.baselines import Baselines
 from maptree.cli.descriptions import (
     certificate_text,
     classes_text,
     columns_in_sets,
+    columns_of_many_categories,
     left_out,
     model_document,
     pointed_out,
@@ -31,17 +34,20 @@ from maptree.cli.descriptions import (
 from maptree.cli.files import Source
 from maptree.cli.mistakes import UNUSABLE, Refusal, interrupted_code
 from maptree.cli.screen import Panel, complain, emit, heading, say
-from maptree.cli.settings import Plan
+from maptree.cli.settings import Averaging, Plan
 from maptree.cli.streams import OutputLost, written
 from maptree.cli.target import Target
 from maptree.cli.training_table import TrainingTable
 from maptree.engine.interrupts import Noted
 from maptree.files.controls import shown
-from maptree.model_file import StoredModel
+from maptree.model_file import SHARED, StoredModel
 from maptree.model_file.writing import write_model
 from maptree.trees.fitted import FittedTree
 from maptree.trees.scores import Scores, score
+from maptree.trees.training import BaselineScores
+from maptree.words.baselines import AVERAGE, TREE, comparison_cells
 from maptree.words.certificate import size_sentence
+from maptree.words.text_table import columns_of
 from maptree.words.tree_text import indented, shown_depth
 
 Rows = NDArray[np.intp]
@@ -52,8 +58,7 @@ _MOST_LINES = 64  # of a tree on a terminal
 def run_fit(plan: Plan, given: TrainingTable) -> int:
     """Fit, save, score and report; return the exit code."""
     source, target, table, set_aside = given.source, given.target, given.table, given.set_aside
-    parameters = plan.parameters | {"column_weights": given.column_weights or None}
-    plan = replace(plan, parameters=parameters)
+    plan = replace(plan, parameters=plan.parameters | given.wishes)
     fit_on = np.arange(len(target.labels), dtype=np.intp)
     test_on: Rows | None = None
     held = plan.holding_out
@@ -64,7 +69,7 @@ def run_fit(plan: Plan, given: TrainingTable) -> int:
     if not plan.as_json:
         # If nobody reads it, the model may still be wanted; what is printed later raises again.
         with contextlib.suppress(OutputLost):
-            _say_what_was_read(source, target)
+            say_what_was_read(source, target)
     # What was found is saved before anything else can go wrong, such as printing it.
     with Noted() as interrupt:
         model = _fit(plan, table, target, fit_on, "Searching for the most probable tree")
@@ -73,24 +78,28 @@ def run_fit(plan: Plan, given: TrainingTable) -> int:
         interrupted = interrupt.arrived() or was_interrupted(model.fitted)
     if not plan.as_json:
         _say_model(model.fitted, set_aside, saved)
-    scores, method = None, ""
+    scores, method, baselines = None, "", list[BaselineScores]()
     if not interrupted and (test_on is not None or held.cv is not None):
         if not plan.as_json:
             heading("On held-out rows")
         with Noted() as interrupt:
-            scores, method = _measure(plan, model.fitted, table, target, test_on)
+            scores, baselines, method = _measure(plan, model.fitted, table, target, test_on)
             interrupted = scores is None
             if scores is not None:
-                scored = model.fitted.with_training(held_out=scores.kept(method))
+                kept = scores.kept(method, baselines)
+                scored = model.fitted.with_training(held_out=kept)
                 model = replace(model, fitted=scored)
                 saved = _save(model, saved.place or plan.model_path, saved)
             interrupted = interrupt.arrived() or interrupted
     if plan.as_json:
-        document = _document(plan, model.fitted, source, target, set_aside, scores, method)
+        document = _document(
+            plan, model.fitted, source, target, set_aside, scores, method, baselines
+        )
         fault = {"error": {"code": UNUSABLE, "message": saved.fault}} if saved.fault else {}
         emit(document | {"model_file": saved.place} | fault)
     else:
-        _say_end(saved, scores, method, interrupted)
+        name = TREE if model.fitted.average is None else AVERAGE
+        _say_end(saved, scores, method, name, baselines, interrupted)
     if saved.fault:
         return UNUSABLE
     return interrupted_code() if interrupted else 0
@@ -142,13 +151,33 @@ def _fit(plan: Plan, table: pa.Table, target: Target, rows: Rows, title: str) ->
     y = pa.array(labels) if labels.dtype.kind == "O" else labels
     with warnings.catch_warnings(), Panel(title, plan.parameters["time_limit"]) as panel:
         warnings.simplefilter("ignore")  # the printed report has the same information
-        encoder = _encoder(plan, table)
+        encoder = encoder_of(plan, table)
         model = MAPTreeClassifier(**plan.parameters, encoder=encoder, callback=panel.update)
         model.fit(X, y)
-    return stored(model)
+    if plan.average is None or was_interrupted(model.fitted_):
+        return stored(model)
+    return stored(_averaged(plan, plan.average, model, X, y))
 
 
-def _encoder(plan: Plan, table: pa.Table) -> Any:
+def _averaged(plan: Plan, average: Averaging, model: Any, X: Any, y: Any) -> Any:
+    """Draw trees by chains that start from the tree of a fitted classifier."""
+    from maptree.estimators.mcmc_classifier import MCMCTreeClassifier
+
+    # The search has parameters of its own: limits of its work, and constraints, which were refused.
+    shared = {name: plan.parameters[name] for name in SHARED if name in plan.parameters}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        chains = MCMCTreeClassifier(
+            **shared,
+            **average.parameters(),
+            encoder=model.encoder,
+            initial_tree=model,
+            random_state=plan.holding_out.seed,
+        )
+        return chains.fit(X, y)
+
+
+def encoder_of(plan: Plan, table: pa.Table) -> Any:
     """Return the encoder: the usual one, unless an option changes its parameters."""
     from maptree.encoding.encoder import BinaryEncoder
 
@@ -162,35 +191,46 @@ def _encoder(plan: Plan, table: pa.Table) -> Any:
 
 
 def was_interrupted(fitted: FittedTree) -> bool:
-    """Return whether Ctrl-C ended the search."""
-    return fitted.certificate is not None and fitted.certificate.status == "interrupted"
+    """Return whether Ctrl-C ended the search, or the sampling after it."""
+    searching = fitted.certificate is not None and fitted.certificate.status == "interrupted"
+    return searching or (fitted.average is not None and fitted.average.status == "interrupted")
 
 
 def _measure(
     plan: Plan, fitted: FittedTree, table: pa.Table, target: Target, test_on: Rows | None
-) -> tuple[Scores | None, str]:
+) -> tuple[Scores | None, list[BaselineScores], str]:
+    """Return the scores (None if Ctrl-C ended it), the scores of baselines, and the method."""
     from maptree.tables.labels import numbers_among
 
     held = plan.holding_out
     if test_on is not None:
         codes = numbers_among(fitted.classes, target.labels[test_on], len(test_on))
         method = f"{held.test_fraction:g} of the rows, seed {held.seed}"
-        return score(fitted.probabilities, codes, _leaves(fitted, table.take(test_on))), method
+        probabilities, at = _predicted(fitted, table.take(test_on))
+        scores = score(probabilities, codes, at)
+        others = Baselines(table, target.labels, codes, fitted.classes, held.seed)
+        fit_on = np.delete(np.arange(len(target.labels)), test_on)
+        if not others.add(fitted, fit_on, test_on, np.arange(len(test_on))):
+            return None, [], method
+        return scores, others.scores(), method
     assert held.cv is not None
     fold = iter(range(1, held.cv + 1))
 
+    patient = replace(plan, parameters=plan.parameters | {"patience": plan.of_folds["patience"]})
+
     def fit(rows: Rows) -> FittedTree:
-        return _fit(plan, table, target, rows, f"Cross-validation, fold {next(fold)}").fitted
+        return _fit(patient, table, target, rows, f"Cross-validation, fold {next(fold)}").fitted
 
     method = f"{held.cv}-fold cross-validation, seed {held.seed}"
-    return _cross_validate(fit, table, target.labels, held.cv, held.seed), method
+    return *_cross_validate(fit, table, target.labels, held.cv, held.seed), method
 
 
-def _leaves(fitted: FittedTree, X: pa.Table) -> NDArray[np.intp]:
-    from maptree.encoding.answering import read_answers
+def _predicted(fitted: FittedTree, X: pa.Table) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Return class probabilities, and for each row which of them are its own."""
+    from maptree.encoding.answering import predicted, read_answers
 
     # Text that only held-out rows have may not be readable like that of the others.
-    return read_answers(fitted.schema, X, strict=False).leaves(fitted.tree)
+    return predicted(fitted, read_answers(fitted.schema, X, strict=False))
 
 
 def _split(labels: NDArray[Any], fraction: float, seed: int) -> tuple[Rows, Rows]:
@@ -217,10 +257,10 @@ def _cross_validate(
     labels: NDArray[Any],
     n_folds: int,
     seed: int,
-) -> Scores | None:
+) -> tuple[Scores | None, list[BaselineScores]]:
     """Return the scores of all rows, each predicted by a tree fitted on other folds.
 
-    Returns None if Ctrl-C ended it.
+    Baselines are fitted on the same folds. The scores are None if Ctrl-C ended it.
     """
     from sklearn.model_selection import KFold, StratifiedKFold
 
@@ -228,20 +268,24 @@ def _cross_validate(
     kind = StratifiedKFold if counts.min() >= n_folds else KFold
     splitter = kind(n_splits=n_folds, shuffle=True, random_state=seed)
     # Of the nodes of all trees; with many classes, those of the rows would take far more memory.
+    # An average has those of the rows.
     nodes: list[NDArray[np.float64]] = []
     leaves = np.empty(len(labels), dtype=np.intp)
+    others = Baselines(table, labels, codes, classes, seed)
     for fit_on, test_on in splitter.split(labels, labels):
         fitted = fit(fit_on)
-        if was_interrupted(fitted):
-            return None
+        if was_interrupted(fitted) or not others.add(fitted, fit_on, test_on, test_on):
+            return None, []
         known = np.searchsorted(classes, fitted.classes)
-        leaves[test_on] = sum(map(len, nodes)) + _leaves(fitted, table.take(test_on))
-        nodes.append(np.zeros((fitted.tree.node_count, len(classes))))
-        nodes[-1][:, known] = fitted.probabilities
-    return score(np.concatenate(nodes), codes, leaves)
+        probabilities, at = _predicted(fitted, table.take(test_on))
+        leaves[test_on] = sum(map(len, nodes)) + at
+        nodes.append(np.zeros((len(probabilities), len(classes))))
+        nodes[-1][:, known] = probabilities
+    return score(np.concatenate(nodes), codes, leaves), others.scores()
 
 
-def _say_what_was_read(source: Source, target: Target) -> None:
+def say_what_was_read(source: Source, target: Target) -> None:
+    """Print the size of the table, the classes, and rows that were left out."""
     say(f"{source.name}: {source.table.num_rows:,} rows, {len(source.columns):,} columns.")
     shares = classes_text(target.counts.items())
     say(f"Target {shown(target.name)}: {shares}.", indent="  ")
@@ -251,19 +295,24 @@ def _say_what_was_read(source: Source, target: Target) -> None:
         say(f"{shown(target.name)} has {target.note}.")
 
 
-def _say_model(fitted: FittedTree, set_aside: list[tuple[str, str]], saved: Saved) -> None:
+def say_columns(fitted: FittedTree, set_aside: list[tuple[str, str]]) -> None:
+    """Print which columns were left out, and what to know of the others."""
     without = [*set_aside, *left_out(fitted)]
     if without:
         heading("Columns left out")
         for line in reasons(without):
             say(f"  {line}", indent="    ")
-    found = [*pointed_out(fitted), *columns_in_sets(fitted)]
+    found = [*pointed_out(fitted), *columns_in_sets(fitted), *columns_of_many_categories(fitted)]
     notes = [*reasons(found), *thinned_columns(fitted)]
     if notes:
         heading("Notes on columns")
         for line in notes:
             say(f"  {line}", indent="    ")
-    heading("The tree")
+
+
+def _say_model(fitted: FittedTree, set_aside: list[tuple[str, str]], saved: Saved) -> None:
+    say_columns(fitted, set_aside)
+    heading("The tree" if fitted.average is None else "The most probable tree")
     # A terminal keeps few lines in sight; a pipe or a file takes all of them.
     whole = saved.place is None or not sys.stdout.isatty()
     depth = math.inf if whole else shown_depth(fitted.tree, _MOST_LINES)
@@ -273,12 +322,22 @@ def _say_model(fitted: FittedTree, set_aside: list[tuple[str, str]], saved: Save
         say(f"Shown to depth {depth}. All of it: maptree show {saved.place}")
     heading("Certificate")
     say(certificate_text(fitted))
+    if fitted.average is not None:
+        say_average(fitted)
 
 
-def _say_end(saved: Saved, scores: Scores | None, method: str, interrupted: bool) -> None:
+def _say_end(
+    saved: Saved,
+    scores: Scores | None,
+    method: str,
+    name: str,
+    baselines: list[BaselineScores],
+    interrupted: bool,
+) -> None:
     if scores is not None:
         say(f"{method[0].upper()}{method[1:]}: {scores.rows:,} rows.")
         say(scores_text(scores))
+        say(columns_of(comparison_cells(scores.as_baseline(name), baselines)))
     elif interrupted:
         kept = "" if saved.place is None else " the best tree so far was kept. It"
         say(f"\nInterrupted:{kept or ' the tree'} was not scored.")
@@ -298,11 +357,13 @@ def _document(
     set_aside: list[tuple[str, str]],
     scores: Scores | None,
     method: str,
+    baselines: list[BaselineScores],
 ) -> dict[str, Any]:
     held_out = None
     if scores is not None:
         classes = [str(label) for label in np.unique(target.labels)]
         held_out = {"method": method} | scores_document(scores, classes)
+        held_out["baselines"] = [vars(baseline) for baseline in baselines]
     notes = [*([(target.name, target.note)] if target.note else []), *pointed_out(fitted)]
     return {
         "command": "fit",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from maptree.parameters.names import nearest
 
-# Exit codes; `maptree --help` and docs/command-line.md list them.
+# Exit codes; `maptree --help` lists them.
 UNUSABLE = 1
 USAGE = 2
 NOT_INSTALLED = 3

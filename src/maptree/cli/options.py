@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from maptree.cli.header import MISSING, Dialect
+from maptree.cli.header import MISSING, Dialect, quick_names
 from maptree.cli.mistakes import USAGE, Refusal
 
 if TYPE_CHECKING:
@@ -19,46 +20,118 @@ def _about_file(metavar: str, help: str, *names: str) -> Any:
     return typer.Option(*names, metavar=metavar, help=help, rich_help_panel="Input file")
 
 
-Format = Annotated[
-    str | None,
-    _about_file(
-        "NAME", "csv, tsv, parquet, feather or jsonl. Default: by the file extension.", "--format"
-    ),
-]
-Delimiter = Annotated[
-    str | None,
-    _about_file("CHAR", "Character between cells, or tab. Default: detected from the header."),
-]
-Encoding = Annotated[
-    str | None,
-    _about_file(
-        "NAME",
-        "Text encoding, such as latin-1. Default: UTF-8, or UTF-16 with a byte order mark.",
-    ),
-]
-Decimal = Annotated[
-    str | None,
-    _about_file(
-        "CHAR",
-        "Decimal mark in numbers, . or , where a column does not show it: 4,321 is 4321, and 4.321 "
-        "with --decimal ,",
-    ),
-]
-Dates = Annotated[
-    str | None,
-    _about_file(
-        "ORDER",
-        "dmy or mdy: how to read dates such as 01/02/2020, where a column does not show it.",
-    ),
-]
-Missing = Annotated[
-    list[str] | None,
-    _about_file(
-        "WORD",
-        "Another word for a missing value, in addition to NA, N/A, NaN, null, None, ? and empty "
-        "cells. Repeatable.",
-    ),
-]
+@dataclass(frozen=True)
+class FileOptions:
+    """How the file with the table is written."""
+
+    format: Annotated[
+        str | None,
+        _about_file(
+            "NAME",
+            "csv, tsv, parquet, feather or jsonl. Default: by the file extension.",
+            "--format",
+        ),
+    ] = None
+    delimiter: Annotated[
+        str | None,
+        _about_file("CHAR", "Character between cells, or tab. Default: detected from the header."),
+    ] = None
+    encoding: Annotated[
+        str | None,
+        _about_file(
+            "NAME",
+            "Text encoding, such as latin-1. Default: UTF-8, or UTF-16 with a byte order mark.",
+        ),
+    ] = None
+    decimal: Annotated[
+        str | None,
+        _about_file(
+            "CHAR",
+            "Decimal mark in numbers, . or , where a column does not show it: 4,321 is 4321, and "
+            "4.321 with --decimal ,",
+        ),
+    ] = None
+    missing: Annotated[
+        list[str] | None,
+        _about_file(
+            "WORD",
+            "Another word for a missing value, in addition to NA, N/A, NaN, null, None, ? and "
+            "empty cells. Repeatable.",
+        ),
+    ] = None
+
+    def read(self, path: str) -> Source:
+        """Read the table."""
+        dialect = self.dialect()
+        from maptree.cli.files import read_source
+
+        return read_source(path, self.format, dialect)
+
+    def dialect(self) -> Dialect:
+        """Return how a text file is written, as far as the options specify it."""
+        if self.decimal not in (".", ",", None):
+            raise Refusal(f"--decimal {self.decimal} is unknown: pass . or ,", USAGE)
+        delimiter = self.delimiter
+        if delimiter is not None:
+            delimiter = {"\\t": "\t", "tab": "\t"}.get(delimiter, delimiter)
+            if len(delimiter) != 1 or not delimiter.isascii():
+                raise Refusal(f"--delimiter {delimiter}: pass one character, or tab.", USAGE)
+        return Dialect(delimiter, self.encoding, (*MISSING, *(self.missing or ())), self.decimal)
+
+    def quick_names(self, path: str) -> list[str] | None:
+        """Return the names of columns without reading the table; None if that takes all of it."""
+        if self.format is not None or not path.endswith((".csv", ".tsv", ".txt")):
+            return None
+        tab = "\t" if path.endswith(".tsv") else None
+        return quick_names(path, replace(self, delimiter=self.delimiter or tab).dialect())
+
+
+@dataclass(frozen=True)
+class TrainingOptions:
+    """What to learn from the table, and where the model goes."""
+
+    target: Annotated[
+        str,
+        typer.Option(
+            "--target",
+            "-t",
+            metavar="NAME",
+            help="Column to predict. Rows in which it is missing are left out.",
+            show_default=False,
+        ),
+    ]
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model",
+            "-m",
+            metavar="FILE",
+            help="Model file to write; an existing file is replaced only if it is a model. "
+            "Default: DATA.model.json in the current folder.",
+        ),
+    ] = None
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAMES", help="Columns to leave out, separated by commas. Repeatable."
+        ),
+    ] = None
+    positive: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CLASS",
+            help="Predict this class against all others combined, which become 'not CLASS'.",
+        ),
+    ] = None
+    dates: Annotated[
+        str | None,
+        _about_file(
+            "ORDER",
+            "dmy or mdy: how to read dates such as 01/02/2020, where a column does not show it.",
+        ),
+    ] = None
+
+
 Json = Annotated[
     bool, typer.Option("--json", metavar="", help="Print one JSON document instead of text.")
 ]
@@ -71,6 +144,32 @@ KnownTarget = Annotated[
         help="Column with the known classes. Default: the target of fit.",
     ),
 ]
+Costs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--costs",
+        metavar="COSTS",
+        help="What wrong predictions cost: CLASS=COST for every error in rows of a class, "
+        "TRUE:PREDICTED=COST for one class predicted as another, separated by commas; other errors "
+        "cost 1. Or a CSV file with a matrix.",
+    ),
+]
+Positive = Annotated[
+    str | None,
+    typer.Option(
+        "--positive",
+        metavar="CLASS",
+        help="Class that probability thresholds are about. Default: the second of two.",
+    ),
+]
+SingleTree = Annotated[
+    bool,
+    typer.Option(
+        "--single-tree",
+        metavar="",
+        help="Of a model that averages many trees, take the most probable tree alone.",
+    ),
+]
 Model = Annotated[str, typer.Argument(metavar="MODEL", help="Model file.", show_default=False)]
 Data = Annotated[
     str,
@@ -80,35 +179,6 @@ Data = Annotated[
         show_default=False,
     ),
 ]
-
-
-def read_data(
-    path: str,
-    format_: str | None,
-    delimiter: str | None,
-    encoding: str | None,
-    missing: list[str] | None,
-    decimal: str | None,
-) -> Source:
-    """Read the table that the options describe."""
-    dialect = read_dialect(delimiter, encoding, missing, decimal)
-    from maptree.cli.files import read_source
-
-    return read_source(path, format_, dialect)
-
-
-def read_dialect(
-    delimiter: str | None, encoding: str | None, missing: list[str] | None, decimal: str | None
-) -> Dialect:
-    """Return how a text file is written, as far as the options specify it."""
-    if decimal not in (".", ",", None):
-        raise Refusal(f"--decimal {decimal} is unknown: pass . or ,", USAGE)
-    if delimiter is not None:
-        delimiter = {"\\t": "\t", "tab": "\t"}.get(delimiter, delimiter)
-        if len(delimiter) != 1 or not delimiter.isascii():
-            raise Refusal(f"--delimiter {delimiter}: pass one character, or tab.", USAGE)
-    words = (*MISSING, *(missing or ()))
-    return Dialect(delimiter, encoding, words, decimal)
 
 
 def refuse_overwriting(output: str, *inputs: str) -> None:

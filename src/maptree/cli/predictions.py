@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, BinaryIO
+from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -21,9 +21,14 @@ from maptree.cli.screen import emit
 from maptree.cli.streams import data_output
 from maptree.files.controls import json_escaped
 from maptree.files.whole_file import whole_file
+from maptree.parameters.costs import cheapest
+from maptree.trees.average import Average
 from maptree.trees.fitted import FittedTree
 from maptree.trees.leaf_probabilities import credible_interval
 from maptree.words.tree_text import rules_by_leaf
+
+if TYPE_CHECKING:
+    from maptree.encoding.answering import Answers
 
 _BLOCK = 1 << 14  # rows written together
 
@@ -37,6 +42,7 @@ class Wanted:
     level: float
     explain: bool
     keep: list[str]
+    costs: NDArray[np.float64] | None = None  # a row per true class, a column per predicted one
 
 
 def predictions(fitted: FittedTree, source: Source, wanted: Wanted) -> pa.Table:
@@ -47,10 +53,19 @@ def predictions(fitted: FittedTree, source: Source, wanted: Wanted) -> pa.Table:
         )
     keep = split_names(wanted.keep, source.columns)
     refuse_unknown(keep, source.columns, source.name)
+    if wanted.explain and fitted.average is not None:
+        raise Refusal(
+            "--explain names the rule of one tree, but the model predicts by the average of many: "
+            "pass --single-tree to predict with the most probable tree.",
+            USAGE,
+        )
     answers = answers_for(fitted, source)
-    # A prediction depends only on the row's leaf, so it is computed once per leaf.
-    nodes, position = np.unique(answers.leaves(fitted.tree), return_inverse=True)
-    made = _of_leaves(fitted, nodes, wanted).take(pa.array(position))
+    if fitted.average is not None:
+        made = _of_rows(fitted, fitted.average, answers, wanted)
+    else:
+        # A prediction depends only on the row's leaf, so it is computed once per leaf.
+        nodes, position = np.unique(answers.leaves(fitted.tree), return_inverse=True)
+        made = _of_leaves(fitted, nodes, wanted).take(pa.array(position))
     if wanted.explain:
         # Two rules per leaf: the longer one is for rows with values unlike any seen in fit.
         rules = [rules_by_leaf(fitted, unseen) for unseen in (False, True)]
@@ -68,20 +83,49 @@ def predictions(fitted: FittedTree, source: Source, wanted: Wanted) -> pa.Table:
 
 def _of_leaves(fitted: FittedTree, nodes: NDArray[np.intp], wanted: Wanted) -> pa.Table:
     """Return the predictions at some leaves."""
-    probabilities = fitted.probabilities[nodes]
+    counts = fitted.tree.counts[nodes]
+    return _columns(
+        fitted,
+        fitted.probabilities[nodes],
+        lambda: credible_interval(counts, fitted.prior.rho, wanted.level),
+        wanted,
+    )
+
+
+def _of_rows(fitted: FittedTree, average: Average, answers: Answers, wanted: Wanted) -> pa.Table:
+    """Return the predictions of an average for the rows."""
+    rho = fitted.prior.rho
+    return _columns(
+        fitted,
+        average.probabilities(rho, answers),
+        lambda: average.intervals(rho, answers, wanted.level),
+        wanted,
+    )
+
+
+def _columns(
+    fitted: FittedTree,
+    probabilities: NDArray[np.float64],
+    intervals: Callable[[], NDArray[np.float64]],
+    wanted: Wanted,
+) -> pa.Table:
     best = probabilities.argmax(axis=1)
+    if wanted.costs is not None:
+        best = cheapest(probabilities, wanted.costs)
     columns: dict[str, Any] = {"prediction": pa.array(fitted.classes[best].tolist())}
+    if wanted.costs is not None:
+        columns["expected_cost"] = pa.array((probabilities @ wanted.costs).min(axis=1))
     if wanted.proba:
         for k, name in enumerate(fitted.labels):
             columns[f"probability_{name}"] = pa.array(probabilities[:, k])
     if wanted.interval:
-        ends = credible_interval(fitted.tree.counts[nodes], fitted.prior.rho, wanted.level)
+        ends = intervals()
         if wanted.proba:
             for k, name in enumerate(fitted.labels):
                 columns[f"low_{name}"] = pa.array(ends[:, k, 0])
                 columns[f"high_{name}"] = pa.array(ends[:, k, 1])
         else:
-            each = np.arange(len(nodes))
+            each = np.arange(len(best))
             columns["probability"] = pa.array(probabilities[each, best])
             columns["low"] = pa.array(ends[each, best, 0])
             columns["high"] = pa.array(ends[each, best, 1])

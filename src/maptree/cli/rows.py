@@ -47,11 +47,12 @@ def rows_for(fitted: FittedTree, source: Source) -> Any:
     if not schema.named:
         return _by_position(fitted, source)
     names, n_rows = schema.names, source.table.num_rows
-    absent = [names[j] for j in fitted.used_columns if names[j] not in source.columns]
+    absent = [names[j] for j in fitted.needed_columns if names[j] not in source.columns]
     if absent:
+        tests = "tree tests" if fitted.average is None else "trees test"
         raise Refusal(
             f"{source.name} has no {'columns' if len(absent) > 1 else 'column'} "
-            f"{listed(absent)}, which the tree tests. {hint(absent, source.columns)}"
+            f"{listed(absent)}, which the {tests}. {hint(absent, source.columns)}"
         )
     nothing = pa.nulls(n_rows) if schema.takes_missing else pa.array(np.zeros(n_rows, np.int8))
     return pa.table(
@@ -81,13 +82,22 @@ def _by_position(fitted: FittedTree, source: Source) -> Any:
 
 @dataclass(frozen=True)
 class LabelledRows:
-    """Rows with known classes: their leaves, and the numbers of their classes."""
+    """Rows with known classes: their predictions, and the numbers of their classes."""
 
     target: str
-    leaves: NDArray[np.intp]
+    answers: Answers  # of all rows of the file
+    rows: NDArray[np.intp]  # those with a class
+    probabilities: NDArray[np.float64]  # of the nodes of a tree, or of an average's rows
+    leaves: NDArray[np.intp]  # which of these are a row's
+    of_tree: NDArray[np.intp]  # the leaves of the tree, whether it predicts alone or not
     codes: NDArray[np.intp]  # -1: a class that the model does not know
     without: int  # rows left out because they have no class
     overlap: Overlap  # with the training rows
+
+    @property
+    def averaged(self) -> NDArray[np.float64] | None:
+        """The probabilities of each row, of an average; None where a tree predicts alone."""
+        return None if self.of_tree is self.leaves else self.probabilities[self.leaves]
 
 
 def labelled_rows(fitted: FittedTree, source: Source, target: str | None) -> LabelledRows:
@@ -103,10 +113,17 @@ def labelled_rows(fitted: FittedTree, source: Source, target: str | None) -> Lab
             f"{source.name}: no row of {name!r} has a class that the model knows "
             f"({', '.join(fitted.labels[:12])}). Pass the right --target."
         )
+    from maptree.encoding.answering import predicted
+
     answers = answers_for(fitted, source)
-    leaves = answers.leaves(fitted.tree)[rows]
+    probabilities, at = predicted(fitted, answers)
+    at = at[rows]
+    of_tree = at if fitted.average is None else answers.leaves(fitted.tree)[rows]
     overlap = _overlap(fitted, source, answers, rows, codes[rows])
-    return LabelledRows(name, leaves, codes[rows], len(codes) - len(rows), overlap)
+    without = len(codes) - len(rows)
+    return LabelledRows(
+        name, answers, rows, probabilities, at, of_tree, codes[rows], without, overlap
+    )
 
 
 def _overlap(

@@ -7,7 +7,6 @@ import math
 import shutil
 import sys
 import time
-from collections.abc import Iterable, Sequence
 from textwrap import wrap
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TextIO
@@ -71,26 +70,6 @@ def fold(line: str, columns: int, indent: str = "") -> list[str]:
         break_on_hyphens=False,
         drop_whitespace=True,
     ) or [""]
-
-
-def columns_of(rows: Iterable[Sequence[str]], left: int = 1) -> str:
-    """Lay out rows in columns; the first ``left`` are words, the others numbers.
-
-    >>> print(columns_of([["", "rows"], ["yes", "12"], ["no", "7"]]))
-         rows
-    yes    12
-    no      7
-    """
-    table = [[shown(cell) for cell in row] for row in rows]
-    widths = [max(len(row[j]) for row in table) for j in range(len(table[0]))]
-    lines = [
-        "  ".join(
-            cell.ljust(widths[j]) if j < left else cell.rjust(widths[j])
-            for j, cell in enumerate(row)
-        )
-        for row in table
-    ]
-    return "\n".join(line.rstrip() for line in lines)
 
 
 def emit(document: dict[str, Any]) -> None:
@@ -167,7 +146,7 @@ def draw(progress: Progress, title: str, limit: float | None) -> Drawn:
     from rich.panel import Panel as RichPanel
     from rich.table import Table
 
-    from maptree.trees.certificate import gap_text
+    from maptree.words.nats import gap_text
 
     grid = Table.grid(padding=(0, 2))
     grid.add_column(justify="left")

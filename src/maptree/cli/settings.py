@@ -1,13 +1,16 @@
-"""The options of ``maptree fit``, checked before any file is read."""
+"""The options of ``maptree fit`` and ``maptree path``, checked before any file is read."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from maptree.cli.mistakes import USAGE, Refusal
+from maptree.cli.column_weights import parse_weights
+from maptree.cli.mistakes import USAGE, Refusal, refuse_absent, refuse_unknown, split_names
+from maptree.cli.options import FileOptions, TrainingOptions
+from maptree.cli.search_options import LimitOptions, SearchOptions
 from maptree.model_file import FORMAT
 from maptree.parameters.budget import Budget
 from maptree.parameters.numbers import ParameterError, whole_number
@@ -18,67 +21,93 @@ from maptree.parameters.split_prior import read_split_prior
 _OPTIONS = {"n_jobs": "jobs"}
 _REMEDIES = {
     "time_limit": "pass a number of seconds above 0, or none to search until the tree is proved",
+    "patience": "pass a number of at least 1, such as 4, or none to search until a limit",
     "n_jobs": "pass a number of threads, or -1 for all cores",
+    "max_leaf_nodes": "pass 1 to 128",
+    "within": "pass a number of nats of at least 0",
     "memory_limit": "pass a size such as 4GiB or 500MB",
     "split_prior": "pass tests or columns",
     "rho": "pass a number from 1e-9 to 1e8, or one per class in sorted order, separated by commas",
 }
+# What other values save and lose: bench/patience.py.
+PATIENCE_OF_FOLDS = 4.0
+
+SAMPLES = 250  # trees kept from each chain
+# Constraints on trees, and what means none.
+_CONSTRAINTS = {"max_depth": None, "max_leaf_nodes": None, "min_samples_leaf": 1}
 
 
 @dataclass(frozen=True)
 class Settings:
     """The classifier's parameters as given on the command line."""
 
-    alpha: float
-    beta: float
-    rho: str | None
-    split_prior: str
+    search: SearchOptions
     time_limit: str
-    max_expansions: int | None
-    memory_limit: str | None
-    max_depth: int | None
-    min_samples_leaf: int
-    jobs: int
+    max_leaf_nodes: int | None
+    patience: str | None = None
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters for the classifier; values out of range are refused."""
-        rho = _numbers(self.rho)
+        search = self.search
+        rho = _numbers(search.rho)
         limits: dict[str, Any] = {
-            "time_limit": _seconds(self.time_limit),
-            "max_expansions": self.max_expansions,
-            "memory_limit": self.memory_limit,
-            "max_depth": self.max_depth,
-            "min_samples_leaf": self.min_samples_leaf,
-            "n_jobs": self.jobs,
+            "time_limit": _number("time_limit", self.time_limit),
+            "max_expansions": search.max_expansions,
+            "memory_limit": search.memory_limit,
+            "max_depth": search.max_depth,
+            "max_leaf_nodes": self.max_leaf_nodes,
+            "min_samples_leaf": search.min_samples_leaf,
+            "n_jobs": search.jobs,
+            "patience": None if self.patience is None else _number("patience", self.patience),
         }
         try:
             prior: dict[str, Any] = {
-                "alpha": read_alpha(self.alpha),
-                "beta": read_beta(self.beta),
+                "alpha": read_alpha(search.alpha),
+                "beta": read_beta(search.beta),
                 "rho": rho,
-                "split_prior": read_split_prior(self.split_prior),
+                "split_prior": read_split_prior(search.split_prior),
             }
             Budget.read(**limits)
         except ParameterError as error:
-            raise Refusal(_as_option(error), USAGE) from None
+            raise Refusal(as_option(error), USAGE) from None
         try:
             if rho is not None:
                 read_rho(rho, len(rho) if isinstance(rho, list) else 1)
         except ParameterError as error:
-            raise Refusal(f"--rho {self.rho} {error.fault}: {_REMEDIES['rho']}.", USAGE) from None
+            raise Refusal(f"--rho {search.rho} {error.fault}: {_REMEDIES['rho']}.", USAGE) from None
         return prior | limits
 
+    def of_folds(self) -> dict[str, Any]:
+        """Return the parameters for the folds of a cross-validation, whose proofs nobody reads."""
+        given = self.parameters()
+        return given if self.patience is not None else given | {"patience": PATIENCE_OF_FOLDS}
 
-def _as_option(error: ParameterError) -> str:
+
+def as_option(error: ParameterError) -> str:
     """Word a parameter error in terms of command-line options.
 
     >>> from maptree.parameters.numbers import bad_value
-    >>> _as_option(bad_value("max_depth", -1, "is too small", "pass a whole number of at least 0"))
+    >>> as_option(bad_value("max_depth", -1, "is too small", "pass a whole number of at least 0"))
     '--max-depth -1 is too small: pass a whole number of at least 0.'
     """
     name = error.parameter
     option = _OPTIONS.get(name, name).replace("_", "-")
-    return f"--{option} {error.value} {error.fault}: {_REMEDIES.get(name, error.remedy)}."
+    dashes = "-" if len(option) == 1 else "--"
+    return f"{dashes}{option} {error.value} {error.fault}: {_REMEDIES.get(name, error.remedy)}."
+
+
+def read_limits(time_limit: str, given: LimitOptions) -> dict[str, Any]:
+    """Return the limits of a search as parameters of the classifier; refuse those out of range."""
+    limits = {
+        "time_limit": _number("time_limit", time_limit),
+        "max_expansions": given.max_expansions,
+        "memory_limit": given.memory_limit,
+    }
+    try:
+        Budget.read(**limits, max_depth=None, min_samples_leaf=1, n_jobs=1)
+    except ParameterError as error:
+        raise Refusal(as_option(error), USAGE) from None
+    return limits
 
 
 def refuse_number_of_rho(rho: object, n_classes: int) -> None:
@@ -88,13 +117,14 @@ def refuse_number_of_rho(rho: object, n_classes: int) -> None:
         raise Refusal(f"{fault}: {_REMEDIES['rho']}.")
 
 
-def _seconds(text: str) -> float | None:
+def _number(name: str, text: str) -> float | None:
     if text.lower() == "none":
         return None
     try:
         return float(text)
     except ValueError:
-        raise Refusal(f"--time-limit {text}: pass a number of seconds, or none.", USAGE) from None
+        option = name.replace("_", "-")
+        raise Refusal(f"--{option} {text} is not a number: {_REMEDIES[name]}.", USAGE) from None
 
 
 def _numbers(text: str | None) -> float | list[float] | None:
@@ -125,6 +155,40 @@ class HoldingOut:
             raise Refusal(f"--cv {self.cv}: pass 2 folds or more.", USAGE)
         if not 0 <= self.seed < 2**32:
             raise Refusal(f"--seed {self.seed}: pass a whole number from 0 to 4294967295.", USAGE)
+
+
+@dataclass(frozen=True)
+class Averaging:
+    """Chains over which predictions are averaged; ``iterations`` None: until they have mixed."""
+
+    iterations: int | None
+
+    @classmethod
+    def read(cls, wanted: bool, iterations: int | None, settings: Settings) -> Self | None:
+        """Check the options; None without ``--average``."""
+        if not wanted:
+            if iterations is not None:
+                raise Refusal("--iterations has no effect without --average: pass both.", USAGE)
+            return None
+        if iterations is not None and not SAMPLES <= iterations <= 10**9:
+            remedy = f"pass a whole number from {SAMPLES} to 1000000000"
+            raise Refusal(f"--iterations {iterations}: {remedy}.", USAGE)
+        given = settings.parameters()
+        wishes = settings.search.first or settings.search.without
+        if wishes or any(given[name] != none for name, none in _CONSTRAINTS.items()):
+            raise Refusal(
+                "--average cannot be combined with --max-depth, --max-leaf-nodes, "
+                "--min-samples-leaf, --first or --without: the chains draw from all trees. Leave "
+                "out one or the other.",
+                USAGE,
+            )
+        return cls(iterations)
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters for the chains."""
+        if self.iterations is None:
+            return {}
+        return {"n_samples": SAMPLES, "thin": self.iterations // SAMPLES}
 
 
 @dataclass(frozen=True)
@@ -163,13 +227,50 @@ class Plan:
     model: str | None
     drop: list[str]
     column_weights: list[str]
+    first: list[str]
+    without: list[str]
     positive: str | None
     holding_out: HoldingOut
     parameters: dict[str, Any]
+    of_folds: dict[str, Any]  # parameters
     reading: TextReading
     max_thresholds: int | None
     category_sets: bool
     as_json: bool
+    average: Averaging | None = None
+
+    @classmethod
+    def of(
+        cls,
+        data: str,
+        training: TrainingOptions,
+        settings: Settings,
+        holding_out: HoldingOut,
+        *,
+        decimal: str | None,
+        as_json: bool,
+        average: Averaging | None = None,
+    ) -> Self:
+        """Check all options that can be checked without the table."""
+        search = settings.search
+        return cls(
+            data=data,
+            target=training.target,
+            model=training.model,
+            drop=training.drop or [],
+            column_weights=search.column_weights or [],
+            first=search.first or [],
+            without=search.without or [],
+            positive=training.positive,
+            holding_out=holding_out,
+            parameters=settings.parameters(),
+            of_folds=settings.of_folds(),
+            reading=TextReading(training.dates, decimal),
+            max_thresholds=read_max_thresholds(search.max_thresholds),
+            category_sets=search.category_sets,
+            as_json=as_json,
+            average=average,
+        )
 
     @property
     def model_path(self) -> str:
@@ -178,6 +279,17 @@ class Plan:
             return self.model
         name = "model" if self.data == "-" else Path(self.data).name.partition(".")[0] or "model"
         return f"{name}.model.json" if name != "model" else "model.json"
+
+
+def refuse_at_once(plan: Plan, file: FileOptions) -> None:
+    """Report mistakes before the slow imports, and before the table is read."""
+    refuse_absent(plan.data)
+    refuse_place(plan.model_path)
+    names = file.quick_names(plan.data)
+    if names is not None:
+        refuse_unknown([plan.target, *split_names(plan.drop, names)], names, plan.data)
+        refuse_unknown(split_names([*plan.first, *plan.without], names), names, plan.data)
+        parse_weights(plan.column_weights, names, plan.data)
 
 
 def refuse_place(path: str) -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from maptree.cli.files import Source
 from maptree.cli.mistakes import Refusal, hint, listed
 from maptree.cli.text_columns import NUMBER
-from maptree.tables.labels import many_numbers, target_fault
+from maptree.tables.labels import in_order_if_numbers, many_numbers, target_fault
 
 
 @dataclass(frozen=True)
@@ -84,22 +84,27 @@ def _count(column: Any) -> dict[str, int]:
 
 def _note_on_numbers(column: Any, name: str) -> str:
     """Return what to consider where numbers are classes; refuse measurements."""
-    if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
-        return ""
     distinct = pc.unique(column.drop_null())
-    broken = (
-        pa.types.is_floating(column.type)
-        and not pc.all(pc.equal(pc.floor(distinct), distinct)).as_py()
-    )
+    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+        least, most = pc.min(distinct), pc.max(distinct)
+        whole = pc.all(pc.equal(pc.floor(distinct), distinct)).as_py()
+    elif _is_text(column.type) and (read := in_order_if_numbers(distinct.to_pylist())):
+        ordered, whole = read
+        least, most = ordered[0], ordered[-1]
+    else:
+        return ""
     n_rows = len(column) - column.null_count
-    if target_fault(len(distinct), n_rows, numbers=True, whole=not broken):
+    if target_fault(len(distinct), n_rows, numbers=True, whole=whole):
         raise Refusal(
             f"The target {name!r} has {len(distinct):,} different numbers, from "
-            f"{pc.min(distinct)} to {pc.max(distinct)}: it looks like a measurement, but maptree "
-            "predicts classes. Bin it into a few classes, such as low and high, or use a "
-            "regression method."
+            f"{least} to {most}: it looks like a measurement, but maptree predicts classes. Bin "
+            "it into a few classes, such as low and high, or use a regression method."
         )
-    return many_numbers(len(distinct), pc.min(distinct), pc.max(distinct))
+    return many_numbers(len(distinct), least, most)
+
+
+def _is_text(kind: Any) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _refuse_few_or_many(target: Target) -> None:

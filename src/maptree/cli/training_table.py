@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from maptree.cli.column_weights import parse_weights, refuse_weights
 from maptree.cli.files import Source
+from maptree.cli.first_and_without import refuse_wishes
 from maptree.cli.mistakes import USAGE, Refusal, refuse_unknown, split_names
 from maptree.cli.settings import Plan, refuse_number_of_rho
 from maptree.cli.target import Target, read_target
@@ -27,6 +28,17 @@ class TrainingTable:
     table: pa.Table  # the rows with a label, and the columns to fit on
     set_aside: list[tuple[str, str]]  # columns that were left out, and why
     column_weights: dict[str, float]  # those that were given
+    first: list[str]  # columns that are to come first,
+    without: list[str]  # and those that are not to be tested
+
+    @property
+    def wishes(self) -> dict[str, Any]:
+        """What is wished of columns, as parameters of the classifier."""
+        return {
+            "column_weights": self.column_weights or None,
+            "first_columns": self.first or None,
+            "without_columns": self.without or None,
+        }
 
 
 def read_training_table(plan: Plan, source: Source) -> TrainingTable:
@@ -44,9 +56,12 @@ def read_training_table(plan: Plan, source: Source) -> TrainingTable:
     set_aside = [(name, "dropped") for name in drop]
     kept = [name for name in names if name != plan.target and name not in drop]
     refuse_weights(weights, kept, plan.target, drop)
+    first, without = (split_names(given, names) for given in (plan.first, plan.without))
+    refuse_unknown([*first, *without], names, source.name)
+    refuse_wishes(first, without, kept, plan.target, drop, weights)
     table = source.typed(kept)
     for name in kept:
-        unnamed = name.startswith("column_") and name not in weights
+        unnamed = name.startswith("column_") and name not in {*weights, *first, *without}
         if unnamed and _counts_rows(table.column(name)):
             set_aside.append((name, "no name in the header, and it only numbers the rows"))
             table = table.drop_columns([name])
@@ -57,7 +72,7 @@ def read_training_table(plan: Plan, source: Source) -> TrainingTable:
         )
     if target.n_unlabelled:
         table = table.take(target.rows)
-    return TrainingTable(source, target, table, set_aside, weights)
+    return TrainingTable(source, target, table, set_aside, weights, first, without)
 
 
 def _counts_rows(column: Any) -> bool:

@@ -20,7 +20,7 @@ from maptree.encoding.prepared_columns import (
 from maptree.schema.columns import Schema
 from maptree.tables.binary import NOT_BINARY, add_binary_table, is_binary_matrix, refuse_not_binary
 from maptree.tables.row_hashes import RowHashes
-from maptree.tables.table import Matrix, Table, read_table
+from maptree.tables.table import Table, read_table
 from maptree.tables.values import Values
 from maptree.tables.writing import UnreadableTextError, read_as_written
 from maptree.tables.written_dates import CLOCK, ISO, DateWriting
@@ -29,8 +29,8 @@ from maptree.trees.seen_rows import Overlap
 from maptree.trees.tree import Tree
 
 _NOT_AS_FITTED = (
-    "the matrix was all 0/1 when fitted, so only 0 and 1 have a meaning. Encode X in the same way "
-    "as for fit."
+    "the matrix was all 0/1 when fitted, so only 0 and 1 have a meaning. If these are counts, pass "
+    "X > 0 to fit and predict; otherwise encode X in the same way as for fit."
 )
 _ISO = {"date": DateWriting(ISO), "datetime": DateWriting(ISO), "time": DateWriting(CLOCK)}
 
@@ -91,7 +91,7 @@ class Answers:
         """Return the hashes of the rows, over all columns with a test."""
         hashes, table = RowHashes(self.n_rows), self._table
         whole = self._schema.binary and len(self._schema.tested) == table.n_columns
-        if whole and isinstance(table, Matrix) and is_binary_matrix(table):
+        if whole and is_binary_matrix(table):
             add_binary_table(hashes, table)
             return hashes
         for j, column in enumerate(self._schema.columns):
@@ -147,6 +147,17 @@ def check_table(schema: Schema, table: Table, strict: bool = True) -> dict[int, 
     if schema.binary:
         refuse_not_binary(table, _NOT_AS_FITTED, missing=True, columns=columns)
     return read
+
+
+def predicted(fitted: FittedTree, answers: Answers) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Return class probabilities, and for each row which of them are its own.
+
+    They are those of the nodes of a tree, and of an average those of the rows.
+    """
+    if fitted.average is None:
+        return fitted.probabilities, answers.leaves(fitted.tree)
+    rows = np.arange(answers.n_rows, dtype=np.intp)
+    return fitted.average.probabilities(fitted.prior.rho, answers), rows
 
 
 def training_overlap(fitted: FittedTree, hashes: RowHashes, codes: NDArray[np.intp]) -> Overlap:

@@ -22,7 +22,7 @@ from maptree.tables.clock import is_zone
 from maptree.tables.deadline import OutOfTimeError, until
 from maptree.tables.labels import Codes
 from maptree.tables.row_hashes import RowHashes
-from maptree.tables.table import Matrix, Table
+from maptree.tables.table import Table
 from maptree.tables.values import Category, Values
 from maptree.tables.writing import Reading, read_text
 from maptree.words.values import category_text
@@ -94,6 +94,7 @@ class TablePass:
         self.packed: list[NDArray[np.uint8]] = []  # per column
         self.binary = True  # all columns so far are 0/1
         self._has_read = False  # any column
+        self._seconds = 0.0  # for choosing and packing tests
 
     @property
     def schema(self) -> tuple[Column, ...]:
@@ -101,18 +102,23 @@ class TablePass:
         return tuple(self.columns)
 
     def run(self, deadline: float = np.inf) -> None:
-        """Read the columns one by one until the deadline."""
+        """Read the columns one by one until the deadline.
+
+        After that the core takes the table apart, for half as long as choosing and packing tests
+        took. Where the values are Python objects, reading takes longer, but this does not.
+        """
         for j in range(self.table.n_columns):
             name = column_name(self.table, j)
             if j in self.unused:
                 self._append_unused(name)
                 continue
-            if self._has_read and time.perf_counter() > deadline:
+            last = deadline - self._seconds / 2
+            if self._has_read and time.perf_counter() > last:
                 self._leave_unread(name)
                 continue
             self._has_read = True
             try:
-                with until(deadline):
+                with until(last):
                     self._read(j, name)
             except OutOfTimeError:
                 del self.columns[j:], self.packed[j:]
@@ -136,11 +142,12 @@ class TablePass:
         values = self.table.read(j)
         if self.binary and not is_binary(values):
             self._leave_binary()
+        reading = Reading(values) if self.binary else self._read_text(values)
+        values = reading.values
+        begun = time.perf_counter()
         if self.binary:
             column = binary_column(name, values)
         else:
-            reading = self._read_text(values)
-            values = reading.values
             column, ranks = choose_with_ranks(name, values, self.rows, self.parameters)
             column = with_reading(column, reading)
             # One test is one bit a row; a rank takes 32.
@@ -148,6 +155,7 @@ class TablePass:
                 self.ranks[j] = ranks
                 column = self._without_values(j, column, values)
         self._append(column, values, self.table.label(j))
+        self._seconds += time.perf_counter() - begun
 
     def _without_values(self, j: int, column: Column, values: Values) -> Column:
         """Let the values of many thresholds go, where those of the tree can be read again."""
@@ -237,10 +245,11 @@ def column_name(table: Table, column: int) -> str:
 # Columns of a 0/1 table
 
 
-def binary_schema(table: Matrix) -> BinaryColumns:
+def binary_schema(table: Table) -> BinaryColumns:
     """Return the columns of an all-0/1 matrix."""
-    dtype = table.values.dtype
-    return BinaryColumns(table.n_columns, table.names, str(dtype), flags=dtype.kind == "b")
+    values = table.read(0)
+    flags = values.kind == "boolean"
+    return BinaryColumns(table.n_columns, table.names, values.dtype, flags=flags)
 
 
 def binary_column(name: str, values: Values) -> Column:

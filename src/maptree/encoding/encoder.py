@@ -26,10 +26,11 @@ from maptree.tables.binary import (
     binary_columns,
     is_binary_matrix,
     pack_columns,
+    pack_matrix,
 )
 from maptree.tables.labels import Codes, read_labels
 from maptree.tables.row_hashes import RowHashes
-from maptree.tables.table import Matrix, Table, read_table
+from maptree.tables.table import Table, read_table
 from maptree.tables.weights import read_weights
 from maptree.tables.written_dates import ORDERS
 from maptree.tables.written_numbers import MARKS
@@ -51,8 +52,9 @@ class AmbiguousTextWarning(UserWarning):
 class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Turn the columns of a table into named binary tests.
 
-    Tables are numpy arrays, lists of rows, data frames (pandas, polars, pyarrow), and Parquet files
-    opened with ``scan_parquet``. As in scikit-learn, column names are kept if all of them are text;
+    Tables are numpy arrays, lists of rows, data frames (pandas, polars, pyarrow), sparse matrices
+    (scipy; what they do not store is 0, not missing), and Parquet files opened with
+    ``scan_parquet``. As in scikit-learn, column names are kept if all of them are text;
     otherwise columns are called x0, x1, ... Multi-level names are joined: ``price / 2021``.
 
     - **Numbers** become tests such as ``age <= 45.5``, with thresholds halfway between
@@ -227,7 +229,7 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ) -> Self:
         """Choose the tests for a table that was validated already."""
         parameters = self._parameters()
-        if isinstance(table, Matrix) and is_binary_matrix(table):
+        if is_binary_matrix(table):
             self._keep(table, binary_schema(table), passthrough=True)
             return self
         chosen = TablePass(table, Rows(codes, weights), parameters, pack=False)
@@ -253,8 +255,8 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         thresholds, by column, and their answers are not packed.
         """
         parameters = self._parameters()
-        packed = table.pack() if isinstance(table, Matrix) and not unused else None
-        if isinstance(table, Matrix) and packed is not None:
+        packed = None if unused else pack_matrix(table)
+        if packed is not None:
             self._keep(table, binary_schema(table), passthrough=True)
             if hashes is not None:
                 add_binary_table(hashes, table)
@@ -326,7 +328,7 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.passthrough_:
             tested = self.schema().tested
             whole = len(tested) == table.n_columns
-            packed = table.pack() if whole and isinstance(table, Matrix) else None
+            packed = pack_matrix(table) if whole else None
             if packed is None:
                 packed = pack_columns(table.n_rows, list(binary_columns(table, tested)))
             return packed.take()
@@ -429,6 +431,7 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []  # always uint8
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         # Not input_tags.string, although text is accepted: it would promise to accept dicts, too.
         tags.input_tags.categorical = True
         return tags

@@ -16,9 +16,17 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
+from maptree.words.html_parts import fragment, paragraphs, verdict
+
 Draws = NDArray[np.float64]  # (chains, draws)
 
 _FEWEST = 4  # draws per chain: each half needs two
+
+# Beyond these chains have not mixed, and fit warns. The limit of R-hat is that of Gelman and Rubin;
+# 50 independent trees know a probability to a seventh of its spread over trees. Within these limits
+# another seed changes probabilities by 0.01 or so (bench/results/averages.md).
+MOST_R_HAT = 1.1
+LEAST_ESS = 50.0
 
 
 @dataclass(frozen=True)
@@ -29,7 +37,7 @@ class Diagnostics:
     ----------
     r_hat : float
         Rank-normalised split R-hat: near 1 if chains agree with each other and over time; above
-        1.01 they have not mixed. NaN if there are fewer than 4 draws or all are the same.
+        1.1 they have not mixed. NaN if there are fewer than 4 draws or all are the same.
     ess : float
         Bulk effective sample size: the number of independent draws with the same information. NaN
         as above.
@@ -47,6 +55,40 @@ class Diagnostics:
     n_chains: int
     n_draws: int
 
+    @property
+    def mixed(self) -> bool:
+        """Whether R-hat is at most 1.1 and the effective sample size at least 50.
+
+        NaN counts as mixed: where all draws are the same, nothing is left to explore, and fewer
+        than 4 draws say nothing.
+        """
+        return not self.shortfall > 1
+
+    @property
+    def shortfall(self) -> float:
+        """How many times as long the chains should be; at most 1 if they have mixed; or NaN.
+
+        R-hat - 1 and the effective sample size change in proportion to the length.
+        """
+        return max((self.r_hat - 1) / (MOST_R_HAT - 1), LEAST_ESS / self.ess)
+
+    @property
+    def doubt(self) -> str:
+        """What it means that chains have not mixed; empty if they have.
+
+        >>> print(Diagnostics(1.32, 11.0, 4, 250).doubt)  # doctest: +NORMALIZE_WHITESPACE
+        The chains have not mixed: R-hat 1.320 (at most 1.1), effective sample size 11 (at least
+        50).
+        They have not seen enough trees: another run would predict somewhat differently.
+        """
+        if self.mixed:
+            return ""
+        return (
+            f"The chains have not mixed: R-hat {self.r_hat:.3f} (at most {MOST_R_HAT}), effective "
+            f"sample size {self.ess:,.0f} (at least {LEAST_ESS:g}).\n"
+            "They have not seen enough trees: another run would predict somewhat differently."
+        )
+
     def __str__(self) -> str:
         chains = "1 chain" if self.n_chains == 1 else f"{self.n_chains} chains"
         if math.isnan(self.r_hat):
@@ -56,6 +98,12 @@ class Diagnostics:
             f"R-hat {self.r_hat:.3f}, effective sample size {self.ess:,.0f} of "
             f"{self.n_chains * self.n_draws:,} draws ({chains})."
         )
+
+    def _repr_html_(self) -> str:
+        """Return the same for a notebook, and what it means."""
+        mixed = "The chains have mixed: another run would predict nearly the same."
+        meaning = mixed if self.mixed and not math.isnan(self.r_hat) else self.doubt
+        return fragment(verdict(str(self), self.mixed), paragraphs(meaning.split("\n")))
 
 
 def diagnose(draws: Draws) -> Diagnostics:

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from typing import TYPE_CHECKING, cast
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maptree.schema.columns import Column, Schema, Test, Threshold
+from maptree.parameters.numbers import bad_value
+from maptree.schema.columns import Schema
+from maptree.schema.same_tests import find_test
 from maptree.trees.fitted import FittedTree
 from maptree.trees.tree import Tree
 from maptree.words.tests import TestWords
 
-if TYPE_CHECKING:
-    from maptree.tables.values import Category
-
 Arrays = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
+Start = Arrays | Literal["search"] | None
 
-_REMEDY = "pass a Tree over the tests of this table, a classifier fitted to it, or None"
+_REMEDY = (
+    'pass "search", a Tree over the tests of this table, a classifier fitted to it, or None for a '
+    "single leaf"
+)
 
 
-def read_initial_tree(given: object, schema: Schema) -> Arrays | None:
+def read_initial_tree(given: object, schema: Schema) -> Start:
     """Return a tree's feature, left and right, its tests numbered as in ``schema``.
+
+    "search" and None, a single leaf, are returned as they are.
 
     A Tree has these numbers already. The tests of a fitted classifier are looked up by column and
     threshold, because its encoder may have chosen other tests as well.
@@ -31,8 +35,10 @@ def read_initial_tree(given: object, schema: Schema) -> Arrays | None:
     >>> read_initial_tree(tree, Schema.of_matrix(2))[0]
     array([ 1, -1, -1], dtype=int32)
     """
-    if given is None:
-        return None
+    if given is None or isinstance(given, str):
+        if given not in (None, "search"):
+            raise bad_value("initial_tree", given, "is unknown", _REMEDY)
+        return "search" if given else None
     fitted = given if isinstance(given, FittedTree) else getattr(given, "fitted_", None)
     if isinstance(fitted, FittedTree):
         return _renumbered(fitted, schema), fitted.tree.left, fitted.tree.right
@@ -55,7 +61,7 @@ def read_initial_tree(given: object, schema: Schema) -> Arrays | None:
 def _renumbered(fitted: FittedTree, schema: Schema) -> NDArray[np.int32]:
     feature = fitted.tree.feature.copy()
     for node in np.flatnonzero(feature >= 0):
-        number = _find(int(feature[node]), fitted.schema, schema)
+        number = find_test(int(feature[node]), fitted.schema, schema)
         if number is None:
             raise ValueError(
                 f"initial_tree tests {_in_words(fitted.schema, int(feature[node]))}, which is not "
@@ -63,50 +69,6 @@ def _renumbered(fitted: FittedTree, schema: Schema) -> NDArray[np.int32]:
             )
         feature[node] = number
     return feature
-
-
-def _find(number: int, theirs: Schema, schema: Schema) -> int | None:
-    """Return the number of the same test in a schema; None if it has no such test."""
-    j = theirs.column_of_test[number]
-    if j >= len(schema.columns):
-        return None
-    column, test = schema.columns[j], theirs.tests[number]
-    value, n_thresholds = _value(theirs.columns[j], test), len(column.thresholds)
-    if test.asks != "at most":
-        others = column.tests[n_thresholds:]
-        return schema.first_tests[j] + n_thresholds + others.index(test) if test in others else None
-    if column.kind == "sets" or theirs.columns[j].kind == "sets":
-        return _find_set(theirs.columns[j], test, schema, j)
-    if column.kind == "ordered":  # a category, not its position among others
-        value = column.categories.index(value) if value in column.categories else None
-    if value is None or isinstance(value, str):
-        return None
-    place = bisect_left(column.thresholds, value)
-    if place == n_thresholds or column.thresholds[place] != value:
-        return None
-    return schema.first_tests[j] + place
-
-
-def _find_set(theirs: Column, test: Test, schema: Schema, j: int) -> int | None:
-    """Return the number of the test for the same categories; None if there is none."""
-    column = schema.columns[j]
-    if column.kind != theirs.kind:
-        return None
-    inside, wanted = theirs.categories_of(test)
-    last = len(wanted) - 1 if inside else len(column.categories) - len(wanted) - 1
-    place = bisect_left(column.thresholds, last)
-    if place == len(column.thresholds) or column.thresholds[place] != last:
-        return None
-    same_side, found = column.categories_of(column.tests[place])
-    if same_side != inside or set(found) != set(wanted):
-        return None
-    return schema.first_tests[j] + place
-
-
-def _value(column: Column, test: Test) -> Threshold | Category | None:
-    """Return what a test compares with; a category, not its position among others."""
-    by_position = column.kind == "ordered" and test.asks == "at most"
-    return column.categories[cast(int, test.value)] if by_position else test.value
 
 
 def _in_words(schema: Schema, test: int) -> str:

@@ -28,11 +28,13 @@ class Problem:
     # One per test; None: all the same, or those of `ordered`.
     test_weights: NDArray[np.uint32] | None
     ordered: OrderedColumns | None = None  # empty once the dataset was made
+    # Where trees may test each column of the core; None: anywhere.
+    uses: NDArray[np.uint8] | None = None
 
     @property
     def n_bytes(self) -> int:
         """Memory held outside the core while it works."""
-        optional = (self.weights, self.test_weights)
+        optional = (self.weights, self.test_weights, self.uses)
         held = sum(0 if array is None else array.nbytes for array in optional)
         schema = 0 if self.ordered is None else self.ordered.n_bytes_of_schema
         return self.codes.nbytes + held + self.prior.rho.nbytes + schema
@@ -59,6 +61,7 @@ class Problem:
             seconds=deadline - time.perf_counter(),
             test_weights=test_weights,
             ordered=ordered,
+            uses=self.uses,
         )
 
     def core_prior(self) -> _core.Prior:

@@ -13,7 +13,7 @@ from typing import Generic, Self, TextIO, TypeVar
 
 from maptree import _core
 from maptree.engine.interrupts import Noted, raising
-from maptree.trees.certificate import gap_text
+from maptree.words.nats import gap_text
 
 # Seconds between lines where the output is not a terminal.
 _LINE_SECONDS = 5.0
@@ -100,13 +100,68 @@ class SamplerProgress:
     log_posterior: float
 
     @classmethod
-    def of(cls, now: _core.SampleProgress, earlier_seconds: float) -> Self:
-        """Add the time used before sampling to the core's numbers."""
-        return cls(earlier_seconds + now.seconds, now.steps, now.total_steps, now.log_posterior)
+    def of(cls, now: _core.SampleProgress, earlier_seconds: float, earlier_steps: int) -> Self:
+        """Add what was used before this round of sampling to the core's numbers."""
+        return cls(
+            earlier_seconds + now.seconds,
+            earlier_steps + now.steps,
+            earlier_steps + now.total_steps if now.total_steps else 0,
+            now.log_posterior,
+        )
 
     def __str__(self) -> str:
         of = f" of {self.total_steps:,}" if self.total_steps else ""
         return f"{self.seconds:6.1f} s | {self.steps:,}{of} steps | best {self.log_posterior:.2f}"
+
+
+@dataclass(frozen=True)
+class AlternativesProgress:
+    """The state of ``alternatives`` while it runs, as ``callback`` receives it.
+
+    Attributes
+    ----------
+    seconds : float
+        Since the start of ``alternatives``.
+    expansions : int
+        Work done so far.
+    found, examined : int
+        Trees listed so far, and trees found, including those that do not satisfy a wish.
+    log_posterior : float
+        Of the most probable tree; ``-inf`` until that is proved.
+    log_posterior_bound : float
+        No tree that parts the rows in another way than those found has a log posterior above this.
+    bytes : int
+        Memory held now.
+    """
+
+    seconds: float
+    expansions: int
+    found: int
+    examined: int
+    log_posterior: float
+    log_posterior_bound: float
+    bytes: int
+
+    @classmethod
+    def of(cls, now: _core.RivalProgress, earlier_seconds: float, held_bytes: int) -> Self:
+        """Add the time and memory used before to the core's numbers."""
+        return cls(
+            seconds=earlier_seconds + now.seconds,
+            expansions=now.expansions,
+            found=now.found,
+            examined=now.examined,
+            log_posterior=-now.best,
+            log_posterior_bound=0.0 - now.complete,
+            bytes=held_bytes + now.bytes,
+        )
+
+    def __str__(self) -> str:
+        if math.isinf(self.log_posterior):
+            found = f"no tree exceeds {self.log_posterior_bound:.2f}"
+        else:
+            nats = max(0.0, self.log_posterior - self.log_posterior_bound)
+            found = f"{self.found:,} trees | complete to {nats:.2f} nats below the best"
+        return f"{self.seconds:6.1f} s | {self.expansions:,} expansions | {found}"
 
 
 def depth_of(proved_depth: int) -> float:

@@ -14,10 +14,10 @@ from maptree import _core
 from maptree.engine.interrupts import Noted
 from maptree.engine.problem import Problem
 from maptree.engine.progress import Monitor, ProgressLine, SamplerProgress
+from maptree.parameters.sampling import Lengths
+from maptree.trees.fitted import SAMPLER_TRACE
 from maptree.trees.forest import Trees, WeightedTrees
 from maptree.trees.tree import Tree
-
-_TRACE = np.dtype([("seconds", np.float64), ("steps", np.int64), ("log_posterior", np.float64)])
 
 # What the core lets chains and the class counts of their trees take.
 _MOST_BYTES = 1 << 28
@@ -28,10 +28,54 @@ Samples = TypeVar("Samples", _core.McmcSamples, _core.SmcSamples)
 
 
 @dataclass(frozen=True)
+class Drawn(Generic[Samples]):
+    """What a sampler drew, how it ended, and what came before in ``fit``."""
+
+    samples: Samples
+    status: str
+    earlier_seconds: float
+    earlier_steps: int = 0
+    lengths: Lengths | None = None  # of chains
+
+
+@dataclass
+class Steering:
+    """What a sampler runs under: limits, the monitor, interrupts, and what came before."""
+
+    started: float  # of ``fit``, by ``time.perf_counter``
+    limit: float  # in seconds since then
+    threads: int
+    interrupt: Noted
+    monitor: Callable[[_core.SampleProgress], bool] = lambda _: False
+    earlier_seconds: float = 0.0  # before this round of sampling
+    earlier_steps: int = 0
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since ``fit`` began."""
+        return time.perf_counter() - self.started
+
+    @property
+    def left(self) -> float:
+        """Seconds until the limit; infinity without one."""
+        return max(0.0, self.limit - self.seconds)
+
+    def limits(self) -> _core.Limits:
+        """Return the limits of a round that begins now."""
+        self.earlier_seconds = self.seconds
+        return _core.Limits(seconds=max(0.0, self.limit - self.earlier_seconds),
+                            threads=self.threads)  # fmt: skip
+
+    def add(self, steps: int) -> None:
+        """Note the steps of a round that ended."""
+        self.earlier_steps += steps
+
+
+@dataclass(frozen=True)
 class Run(Generic[Samples]):
     """What a sampler returned, with times counted from the start of ``fit``."""
 
-    samples: Samples
+    drawn: Drawn[Samples]
     status: str
     best: Tree
     log_posterior: float  # of the best tree
@@ -41,7 +85,7 @@ class Run(Generic[Samples]):
 
 def run_sampler(
     problem: Problem,
-    sampler: Callable[..., Samples],
+    sampler: Callable[[_core.Dataset, _core.Prior, Steering], Drawn[Samples]],
     seconds: float,
     threads: int,
     callback: Callable[[SamplerProgress], object] | None,
@@ -49,7 +93,7 @@ def run_sampler(
     started: float,
     interrupt: Noted,
 ) -> Run[Samples]:
-    """Run one of the core's samplers within what is left of a time limit since ``started``.
+    """Run one of the samplers within what is left of a time limit since ``started``.
 
     An interrupt ends the sampling; before it, the interrupt is raised.
     """
@@ -57,23 +101,24 @@ def run_sampler(
     dataset = problem.dataset(started + seconds, fold_columns=False)
     if interrupt.arrived():
         raise KeyboardInterrupt
-    spent = time.perf_counter() - started
+
+    steering = Steering(started, seconds, threads, interrupt)
     monitor: Monitor[_core.SampleProgress, SamplerProgress] = Monitor(
-        callback, line, lambda now: SamplerProgress.of(now, spent), interrupt
+        callback,
+        line,
+        lambda now: SamplerProgress.of(now, steering.earlier_seconds, steering.earlier_steps),
+        interrupt,
     )
-    samples = sampler(
-        dataset,
-        problem.core_prior(),
-        limits=_core.Limits(seconds=max(0.0, seconds - spent), threads=threads),
-        on_progress=monitor,
-    )
-    trace = np.empty(len(samples.trace), dtype=_TRACE)
-    trace["seconds"] = samples.trace[:, 0] + spent
-    trace["steps"] = samples.trace[:, 1]
+    steering.monitor = monitor
+    drawn = sampler(dataset, problem.core_prior(), steering)
+    samples = drawn.samples
+    trace = np.empty(len(samples.trace), dtype=SAMPLER_TRACE)
+    trace["seconds"] = samples.trace[:, 0] + drawn.earlier_seconds
+    trace["steps"] = samples.trace[:, 1] + drawn.earlier_steps
     trace["log_posterior"] = samples.trace[:, 2]
     run = Run(
-        samples,
-        _status(samples, len(problem.prior.rho)),
+        drawn,
+        _status(samples, drawn.status, len(problem.prior.rho)),
         _trees(samples)[samples.best],
         float(samples.log_posterior[samples.best]),
         trace,
@@ -88,10 +133,10 @@ def run_sampler(
     return run
 
 
-def _status(samples: _core.McmcSamples | _core.SmcSamples, n_classes: int) -> str:
+def _status(samples: _core.McmcSamples | _core.SmcSamples, status: str, n_classes: int) -> str:
     """Return how a run ended; not by the memory of its chains, if most of it is class counts."""
-    if samples.status != "memory_limit":
-        return samples.status
+    if status != "memory_limit":
+        return status
     counted = len(samples.feature) * n_classes * samples.counts.itemsize
     return "class_limit" if counted > _MOST_BYTES // 2 else "memory_limit"
 

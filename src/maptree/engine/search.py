@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ from maptree.trees.fitted import TRACE
 from maptree.trees.tree import Tree
 
 # Part of a memory limit, in bytes, that is reserved for the interpreter's own small objects.
-_OWN = 1 << 19
+OWN_BYTES = 1 << 19
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,101 @@ class Outcome:
     stopped_by_callback: bool
 
 
+@dataclass(frozen=True)
+class Opened:
+    """A dataset that is ready to be searched, perhaps several times, and what is left for it."""
+
+    problem: Problem
+    dataset: _core.Dataset
+    budget: Budget
+    memory: int
+    ordered_bytes: int
+    started: float
+    spent: float  # seconds until it was open
+
+    @classmethod
+    def of(cls, problem: Problem, budget: Budget, started: float, interrupt: Noted) -> Self:
+        """Hand a problem to the core; an interrupt before the search is raised."""
+        memory = -1 if budget.memory < 0 else max(0, budget.memory - problem.n_bytes - OWN_BYTES)
+        ordered = problem.n_bytes_of_ordered  # held while the dataset is made
+        dataset = problem.dataset(
+            started + budget.seconds,
+            memory_limit=memory if memory < 0 else max(0, memory - ordered),
+        )
+        if interrupt.arrived():
+            raise KeyboardInterrupt
+        spent = time.perf_counter() - started
+        return cls(problem, dataset, budget, memory, ordered, started, spent)
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds that a search may take from now on."""
+        ordered = self.problem.ordered
+        after = 0.0 if ordered is None else ordered.seconds_after(len(self.problem.codes))
+        return max(0.0, self.budget.seconds - (time.perf_counter() - self.started) - after)
+
+    def options(self, max_leaves: int | None) -> _core.Options:
+        """Return the constraints as the core takes them."""
+        constraints = self.budget.constraints
+        return _core.Options(
+            max_depth=-1 if constraints.max_depth is None else constraints.max_depth,
+            min_samples_leaf=constraints.min_samples_leaf,
+            max_leaves=-1 if max_leaves is None else max_leaves,
+        )
+
+    def limits(self, seconds: float, expansions: int, patience: float = math.inf) -> _core.Limits:
+        """Return the limits of one search, which may have less patience than all of it."""
+        return _core.Limits(
+            seconds=seconds,
+            max_expansions=expansions,
+            memory=self.memory,
+            threads=self.budget.threads,
+            patience=min(patience, self.budget.patience),
+        )
+
+    def monitor(
+        self,
+        callback: Callable[[Progress], object] | None,
+        line: ProgressLine | None,
+        interrupt: Noted,
+    ) -> Monitor[_core.Progress, Progress]:
+        """Return what a search reports its progress to."""
+        return Monitor(
+            callback,
+            line,
+            lambda now: Progress.of(now, self.spent, self.problem.n_bytes),
+            interrupt,
+        )
+
+    def outcome(self, result: _core.Result, seconds: float, stopped_by_callback: bool) -> Outcome:
+        """Return what a search found, in terms of the problem's tests."""
+        # Without a limit, memory only ends a search where the class counts of a tree are too many.
+        unlimited = result.status == "memory_limit" and self.budget.memory < 0
+        peak = max(self.dataset.peak_bytes + self.ordered_bytes, result.peak_bytes)
+        certificate = Certificate(
+            status="class_limit" if unlimited else result.status,
+            optimal=result.status == "optimal",
+            log_posterior=0.0 - result.upper,
+            log_posterior_bound=0.0 - result.lower,  # not -0.0
+            gap=max(0.0, result.upper - result.lower),
+            proved_depth=depth_of(result.proved_depth),
+            expansions=result.expansions,
+            subproblems=result.subproblems,
+            seconds=seconds,
+            peak_bytes=peak + self.problem.n_bytes,
+        )
+        result.counts.setflags(write=False)
+        tree, gain = Tree(result.feature, result.left, result.right, result.counts), result.gain
+        beside: dict[int, tuple[int, int]] = {}
+        if self.problem.ordered is not None:
+            beside = self.problem.ordered.rows_beside(self.dataset, tree)
+            tree, nodes = self.problem.ordered.tree(tree)
+            gain = gain[nodes]
+        return Outcome(
+            tree, certificate, _trace(result, self.spent), gain, beside, stopped_by_callback
+        )
+
+
 def find_tree(
     problem: Problem,
     budget: Budget,
@@ -48,66 +144,19 @@ def find_tree(
 
     An interrupt ends the search; before the search it is raised.
     """
-    constraints = budget.constraints
-    memory = -1 if budget.memory < 0 else max(0, budget.memory - problem.n_bytes - _OWN)
-    ordered = problem.n_bytes_of_ordered  # held while the dataset is made
-    dataset = problem.dataset(
-        started + budget.seconds, memory_limit=memory if memory < 0 else max(0, memory - ordered)
-    )
-    if interrupt.arrived():
-        raise KeyboardInterrupt
-    spent = time.perf_counter() - started
-    after = 0.0 if problem.ordered is None else problem.ordered.seconds_after(len(problem.codes))
-    monitor: Monitor[_core.Progress, Progress] = Monitor(
-        callback, line, lambda now: Progress.of(now, spent, problem.n_bytes), interrupt
-    )
+    opened = Opened.of(problem, budget, started, interrupt)
+    monitor = opened.monitor(callback, line, interrupt)
     result = _core.search(
-        dataset,
+        opened.dataset,
         problem.core_prior(),
-        _core.Options(
-            max_depth=-1 if constraints.max_depth is None else constraints.max_depth,
-            min_samples_leaf=constraints.min_samples_leaf,
-        ),
-        _core.Limits(
-            seconds=max(0.0, budget.seconds - spent - after),
-            max_expansions=budget.expansions,
-            memory=memory,
-            threads=budget.threads,
-        ),
+        opened.options(budget.constraints.max_leaf_nodes),
+        opened.limits(opened.seconds_left, budget.expansions),
         monitor,
     )
     seconds = time.perf_counter() - started
     if line is not None:
         line.close(_last_line(result, seconds))
-    # Without a limit, memory only ends a search where the class counts of a tree are too many.
-    unlimited = result.status == "memory_limit" and budget.memory < 0
-    certificate = Certificate(
-        status="class_limit" if unlimited else result.status,
-        optimal=result.status == "optimal",
-        log_posterior=0.0 - result.upper,
-        log_posterior_bound=0.0 - result.lower,  # not -0.0
-        gap=max(0.0, result.upper - result.lower),
-        proved_depth=depth_of(result.proved_depth),
-        expansions=result.expansions,
-        subproblems=result.subproblems,
-        seconds=seconds,
-        peak_bytes=max(dataset.peak_bytes + ordered, result.peak_bytes) + problem.n_bytes,
-    )
-    result.counts.setflags(write=False)
-    tree, gain = Tree(result.feature, result.left, result.right, result.counts), result.gain
-    beside: dict[int, tuple[int, int]] = {}
-    if problem.ordered is not None:
-        beside = problem.ordered.rows_beside(dataset, tree)
-        tree, nodes = problem.ordered.tree(tree)
-        gain = gain[nodes]
-    return Outcome(
-        tree,
-        certificate,
-        _trace(result, spent),
-        gain,
-        beside,
-        monitor.stopped_by_callback,
-    )
+    return opened.outcome(result, seconds, monitor.stopped_by_callback)
 
 
 def _trace(result: _core.Result, earlier_seconds: float) -> NDArray[Any]:

@@ -20,20 +20,28 @@ from maptree.encoding.choosing import column_name
 from maptree.encoding.encoder import BinaryEncoder, warn_of_identifiers, warn_of_text
 from maptree.engine.ordered_columns import OrderedColumns
 from maptree.engine.problem import Problem
+from maptree.engine.uses import uses_of_columns
+from maptree.parameters.budget import Constraints
+from maptree.parameters.columns import find_wishes
+from maptree.parameters.costs import Costs, read_costs, read_positive, read_thresholds
 from maptree.parameters.numbers import bad_type, bad_value, whole_number
 from maptree.parameters.prior import read_alpha, read_beta, read_prior
 from maptree.parameters.split_prior import by_column, read_column_weights, read_split_prior
 from maptree.schema.columns import Schema
 from maptree.schema.weights_of_tests import weights_of_tests
 from maptree.tables.binary import add_binary_table, pack_binary
-from maptree.tables.labels import Codes, doubtful_classes, read_labels
+from maptree.tables.labels import Codes, doubtful_classes, numbers_among, read_labels
 from maptree.tables.row_hashes import RowHashes
 from maptree.tables.table import read_table
-from maptree.tables.weights import read_weights
+from maptree.tables.weights import read_score_weights, read_weights
 from maptree.trees.fitted import FittedTree
 from maptree.trees.seen_rows import SeenRows
 from maptree.trees.tree import Tree
+from maptree.words.decisions import Decisions, decide
 from maptree.words.tree_text import indented, rules
+
+# The part of a time limit in which the columns must be read; the rest is at least for the trees.
+FOR_READING = 7 / 8
 
 
 class InterruptedWarning(UserWarning):
@@ -57,6 +65,15 @@ class Reading:
     encoder: BinaryEncoder | None
     schema: Schema
     seen: SeenRows | None
+    wishes: Constraints  # about columns: which come first, which are not tested
+
+    def constrained(self, constraints: Constraints) -> Constraints:
+        """Return constraints that were read before the table, with the wishes about columns."""
+        return replace(
+            constraints,
+            first_columns=self.wishes.first_columns,
+            without_columns=self.wishes.without_columns,
+        )
 
 
 class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -102,6 +119,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.encoder is not None
+        tags.input_tags.sparse = True
         # Not input_tags.string, although text is accepted: it would promise to accept dicts, too.
         tags.input_tags.categorical = self.encoder is not None
         return tags
@@ -157,6 +175,13 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             remedy = "pass a function of one argument"
             raise bad_type("callback", self.callback, "cannot be called", remedy)
 
+    def _wished_columns(self) -> tuple[tuple[str | int, ...], tuple[str | int, ...]]:
+        """Return the columns that come first, and those that are not tested, as they were named.
+
+        None of both: samplers draw from all trees.
+        """
+        return (), ()
+
     def _read(self, X: Any, y: Any, sample_weight: ArrayLike | None, deadline: float) -> Reading:
         """Read a table with labels and encode it as tests; nothing is set on the estimator.
 
@@ -165,11 +190,17 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         encoder = _read_encoder(self.encoder)
         scratch = copy.copy(self)  # validation sets attributes here, so a failure leaves no trace
         table = read_table(scratch, X, reset=True)
-        column_weights = (1.0,) * table.n_columns
-        if odds := read_column_weights(self.column_weights):
-            names = [column_name(table, j) for j in range(table.n_columns)]
+        column_weights, wishes = (1.0,) * table.n_columns, Constraints()
+        odds, wished = read_column_weights(self.column_weights), self._wished_columns()
+        names = [
+            column_name(table, j) for j in range(table.n_columns if odds or any(wished) else 0)
+        ]
+        if odds:
             column_weights = by_column(odds, names)
         unused = {j for j, weight in enumerate(column_weights) if weight == 0}
+        if any(wished):
+            first, without = find_wishes(*wished, names, unused)
+            wishes = Constraints(first_columns=first, without_columns=without)
         weights = read_weights(sample_weight, table.n_rows)
         classes, codes = _classes_that_count(y, weights, table.n_rows)
         prior = read_prior(self.alpha, self.beta, self.rho, len(classes))
@@ -193,13 +224,14 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         of_tests = weights_of_tests(schema.columns, self.split_prior, column_weights)
         seen = SeenRows.of(hashes, codes, weights)
+        uses = uses_of_columns(schema, wishes, ranks or ())
         if ranks:
             ordered = OrderedColumns(schema, ranks, of_tests)
-            problem = Problem(packed, codes, weights, prior, None, ordered)
+            problem = Problem(packed, codes, weights, prior, None, ordered, uses)
         else:
-            problem = Problem(packed, codes, weights, prior, of_tests)
+            problem = Problem(packed, codes, weights, prior, of_tests, uses=uses)
         # The table, where it is a copy, is released here: the next steps need the memory.
-        return Reading(problem, classes, encoder, schema, seen)
+        return Reading(problem, classes, encoder, schema, seen, wishes)
 
     def _keep(self, fitted: FittedTree, encoder: BinaryEncoder | None, **others: Any) -> None:
         """Set the fitted attributes, all in one step: an interrupt finds the old or the new."""
@@ -218,7 +250,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         warn_of_text(schema.columns, stacklevel=4)
         if schema.n_unread > 0:
             warnings.warn(
-                f"Choosing thresholds used half of time_limit={self.time_limit}, so the last "
+                f"time_limit={self.time_limit} left no time to read all columns, so the last "
                 f"{schema.n_unread:,} of {len(schema.columns):,} columns got no tests. "
                 "Raise time_limit, or pass fewer columns.",
                 TimeLimitWarning,
@@ -246,8 +278,65 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return the class probabilities of each row."""
 
     @abstractmethod
-    def predict(self, X: Any, costs: ArrayLike | None = None) -> NDArray[Any]:
+    def predict(self, X: Any, costs: Costs | None = None) -> NDArray[Any]:
         """Return the class predicted for each row."""
+
+    def decisions(
+        self,
+        X: Any,
+        y: Any,
+        costs: Costs | None = None,
+        positive: Any = None,
+        thresholds: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Decisions:
+        """Return what probability thresholds and costs do on rows with known classes.
+
+        Parameters
+        ----------
+        X, y : table and labels
+            Best rows that were not used for fitting.
+        costs : array of shape (K, K) or dict, optional
+            As in ``predict``. With two classes, every threshold gets its cost.
+        positive : label, optional
+            The class that is predicted where its probability is at least the threshold. By default
+            the second of two classes; with more there are thresholds only if it is given.
+        thresholds : array of numbers from 0 to 1, optional
+            By default one for every decision that a threshold can make on these rows.
+        sample_weight : array of shape (rows,), optional
+            Numbers of at least 0, not only whole ones.
+
+        Examples
+        --------
+        >>> from maptree import MAPTreeClassifier
+        >>> X, y = [[25], [31], [40], [47], [52], [60]] * 4, ["well"] * 3 + ["ill"] * 3
+        >>> model = MAPTreeClassifier().fit(X, y * 4)
+        >>> found = model.decisions([[30], [45], [50]], ["ill", "ill", "ill"], {"ill": 9}, "ill")
+        >>> [(at.threshold, at.false_negatives, at.cost) for at in found.thresholds.rows]
+        [(0.0, 0.0, 0.0), (0.5, 1.0, 9.0), (1.0, 3.0, 27.0)]
+        """
+        check_is_fitted(self)
+        classes = self.classes_.tolist()
+        matrix = None if costs is None else read_costs(costs, classes)
+        wanted = None if thresholds is None else read_thresholds(thresholds)
+        if positive is None and thresholds is not None and len(classes) > 2:
+            remedy = "pass the class that they are about, positive=..."
+            raise bad_value("thresholds", thresholds, f"are for {len(classes)} classes", remedy)
+        about = None
+        if positive is not None or len(classes) == 2:
+            about = read_positive(positive, classes)
+        probabilities = self.predict_proba(X)
+        weights = read_score_weights(sample_weight, len(probabilities))
+        return decide(
+            probabilities,
+            numbers_among(self.classes_, y, len(probabilities)),
+            self.fitted_.labels,
+            self.tree_.counts[0],
+            weights=weights,
+            costs=matrix,
+            positive=about,
+            thresholds=wanted,
+        )
 
     def get_depth(self) -> int:
         """Return the depth of ``tree_``: the number of tests on its longest path."""
@@ -333,8 +422,7 @@ def _refuse_class_weight(params: Mapping[str, object], error: type[Exception], n
         raise error(
             f"class_weight is not a parameter of {name}: the posterior counts rows, and weighting "
             "classes would change what the probabilities and the certificate mean. Rare classes "
-            "need no correction, because the probabilities stay honest: instead of predict, "
-            "use predict_proba with the threshold that your costs call for. If you know in advance "
-            "that a class is common or rare, pass one pseudo-count per class, rho=[...] in the "
-            "order of classes_."
+            "need no correction, because the probabilities stay honest: say what mistakes cost "
+            "instead, predict(X, costs={'rare': 5}). If you know in advance that a class is common "
+            "or rare, pass one pseudo-count per class, rho=[...] in the order of classes_."
         )

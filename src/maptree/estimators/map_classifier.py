@@ -4,30 +4,42 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
 from maptree.encoding.encoder import BinaryEncoder
 from maptree.engine.interrupts import Noted, raising
 from maptree.engine.progress import Progress, ProgressLine
 from maptree.engine.search import Outcome, find_tree
-from maptree.estimators.base import InterruptedWarning, Reading, TreeClassifier, importances
+from maptree.estimators.alternatives import TrainingTable, list_alternatives, refuse_foreign
+from maptree.estimators.base import (
+    FOR_READING,
+    InterruptedWarning,
+    Reading,
+    TreeClassifier,
+    importances,
+)
 from maptree.estimators.presentation import Presentation
-from maptree.parameters.budget import Budget
-from maptree.parameters.costs import cheapest, read_costs
+from maptree.parameters.budget import Budget, Constraints
+from maptree.parameters.columns import read_columns
+from maptree.parameters.costs import Costs, cheapest, read_costs
 from maptree.schema.kept_thresholds import FEW_THRESHOLDS, keep_thresholds
-from maptree.trees.certificate import Certificate
 from maptree.trees.fitted import FittedTree
 from maptree.trees.leaf_probabilities import credible_interval
 from maptree.trees.training import TrainingSummary
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
+
+    from maptree.words.alternatives import Alternative, Alternatives
+from maptree.words.certificate import StatedCertificate, headline, stated
 
 
 class MAPTreeClassifier(Presentation, TreeClassifier):
@@ -60,6 +72,9 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
         thresholds.
     max_depth : int or None, default=None
         Consider only trees with at most this many tests on a path.
+    max_leaf_nodes : int or None, default=None
+        Only trees of at most this many leaves, 1 to 128, are considered, and the certificate is
+        about these trees. ``maptree.size_path`` finds the best tree of each size.
     min_samples_leaf : int, default=1
         Consider only trees with at least this many rows in every leaf, counted with their
         weights. The tree that is a single leaf is always considered.
@@ -93,6 +108,20 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
         Prior odds of columns, by name or number, such as ``{"age": 2, "postcode": 0}``; others
         weigh 1. Under "tests" it multiplies the weight of each of a column's tests. 0 leaves a
         column out, as if the table did not have it.
+    first_columns : str, int, list of these or None, default=None
+        Consider only trees whose first test is of one of these columns, by name or number. The
+        tree that is a single leaf is always considered.
+    without_columns : str, int, list of these or None, default=None
+        Consider only trees that do not test these columns. Unlike a weight of 0 this leaves the
+        prior as it is, so that ``maptree.compare`` can say what it costs.
+    patience : float of at least 1, or None, default=None
+        Stop early where a proof is not in sight and the best tree has stood for long: when the
+        search for better trees has done ``patience`` times the work that it took to find that one
+        (which counts as about a quarter of a second at least). 4 is a good value; less is faster,
+        but may miss better trees of many leaves. Until a proof is in sight, most of the work is
+        then for the tree, so the bound is lower than without. Work is counted, not timed: on one
+        thread the search stops at the same place every time. None searches until a limit is
+        reached. What ``certificate_`` says is exact either way.
 
     Attributes
     ----------
@@ -113,7 +142,7 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
     test_weights_ : uint32 array (tests,)
         The weights that the prior gives to the tests. 0 for thresholds that ``encoder_`` does not
         have, which are more in a loaded model (docs/model-file.md).
-    feature_importances_ : float64 array (n_features_in_,)
+    feature_importances_ : float64 array (columns,)
         For each column, the sum over the inner nodes that test it of what the log posterior would
         lose if that node were made a leaf (the node's subtree against the leaf it replaces).
         Never negative; scaled to sum to 1; all zero if the tree is a single leaf.
@@ -165,6 +194,10 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
         callback: Callable[[Progress], object] | None = None,
         split_prior: str = "columns",
         column_weights: Mapping[str | int, float] | None = None,
+        max_leaf_nodes: int | None = None,
+        first_columns: str | int | Sequence[str | int] | None = None,
+        without_columns: str | int | Sequence[str | int] | None = None,
+        patience: float | None = None,
     ) -> None:
         self.alpha = alpha
         self.beta = beta
@@ -181,13 +214,17 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
         self.callback = callback
         self.split_prior = split_prior
         self.column_weights = column_weights
+        self.max_leaf_nodes = max_leaf_nodes
+        self.first_columns = first_columns
+        self.without_columns = without_columns
+        self.patience = patience
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Find the most probable tree.
 
         Parameters
         ----------
-        X : array, data frame or ParquetTable of shape (rows, columns)
+        X : array, data frame, sparse matrix or ParquetTable of shape (rows, columns)
             Numbers, booleans, text, categories, dates, times, durations, and missing values. With
             ``encoder=None`` only 0 and 1. It must not be changed before ``fit`` returns.
         y : array of shape (rows,)
@@ -203,8 +240,7 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
         """
         started = time.perf_counter()
         budget = self._read_budget()
-        # At most half of the time: the rest is for packing and for the search.
-        deadline = started + budget.seconds / 2
+        deadline = started + FOR_READING * budget.seconds
         reading = raising(self._read, X, y, sample_weight, deadline)
         with Noted() as interrupt:
             outcome = find_tree(
@@ -215,18 +251,19 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
                 started,
                 interrupt,
             )
-            fitted = _fitted(reading, outcome, budget, y)
+            fitted = fitted_of(reading, outcome, reading.constrained(budget.constraints), y)
             if reading.encoder is not None:
                 reading.encoder.keep_columns(fitted.schema.columns)
-            self._keep(fitted, reading.encoder)
+            table = TrainingTable.of(reading, X, y, sample_weight)
+            self._keep(fitted, reading.encoder, _training_table=table)
             interrupted = interrupt.arrived()  # perhaps only after the search
         self._warn_of_columns(reading.schema)
-        certificate = self.certificate_
-        self._warn_of_class_counts(certificate.status)
-        ended = certificate.status == "interrupted" and not outcome.stopped_by_callback
+        status = fitted.certificate.status if fitted.certificate is not None else ""
+        self._warn_of_class_counts(status)
+        ended = status == "interrupted" and not outcome.stopped_by_callback
         if interrupted or ended:
             warnings.warn(
-                f"The search was interrupted. The best tree so far was kept. {certificate.bounds}",
+                f"The search was interrupted. The best tree so far was kept. {headline(fitted)}.",
                 InterruptedWarning,
                 stacklevel=2,
             )
@@ -235,25 +272,34 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
     def _read_budget(self) -> Budget:
         """Validate the parameters that do not depend on the data; return the limits."""
         self._check_parameters()
+        self._wished_columns()
         return Budget.read(
             time_limit=self.time_limit,
             max_expansions=self.max_expansions,
             memory_limit=self.memory_limit,
             max_depth=self.max_depth,
             min_samples_leaf=self.min_samples_leaf,
+            max_leaf_nodes=self.max_leaf_nodes,
             n_jobs=self.n_jobs,
+            patience=self.patience,
+        )
+
+    def _wished_columns(self) -> tuple[tuple[str | int, ...], tuple[str | int, ...]]:
+        return (
+            read_columns("first_columns", self.first_columns),
+            read_columns("without_columns", self.without_columns),
         )
 
     @property
-    def certificate_(self) -> Certificate:
+    def certificate_(self) -> StatedCertificate:
         """What is proved about ``tree_``."""
-        certificate = self.fitted_.certificate
+        certificate = stated(self.fitted_)
         assert certificate is not None  # a search always has one
         return certificate
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """The share of each column in the gain of the splits."""
+        """The share of each column in what the splits add to the log posterior; they sum to 1."""
         shares = self.fitted_.importances
         assert shares is not None  # a search always has them
         return shares
@@ -272,15 +318,17 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
         # take is several times as fast as indexing.
         return self.fitted_.probabilities.take(leaves, axis=0)
 
-    def predict(self, X: Any, costs: ArrayLike | None = None) -> NDArray[Any]:
+    def predict(self, X: Any, costs: Costs | None = None) -> NDArray[Any]:
         """Return the most probable class of each row, or the one of least expected cost.
 
         Parameters
         ----------
         X : as in ``fit``
-        costs : array of shape (K, K), optional
+        costs : array of shape (K, K) or dict, optional
             What it costs to predict the class of a column where that of a row is true, in the order
-            of ``classes_``. Ties go to the first class.
+            of ``classes_``. Or a dict: ``{"ill": 5}`` is for every error in rows of that class,
+            ``{("ill", "well"): 5}`` for ill predicted as well; other errors then cost 1, and right
+            predictions nothing. Ties go to the first class.
 
         Examples
         --------
@@ -288,7 +336,7 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
         >>> model.predict_proba([[0], [1]]).round(2)
         array([[0.5 , 0.5 ],
                [0.18, 0.82]])
-        >>> model.predict([[1]]), model.predict([[1]], costs=[[0, 9], [1, 0]])
+        >>> model.predict([[1]]), model.predict([[1]], costs={"ill": 9})
         (array(['well'], dtype='<U4'), array(['ill'], dtype='<U4'))
         """
         leaves = self.apply(X)
@@ -296,7 +344,7 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
         if costs is None:
             best = np.argmax(of_nodes, axis=1)
         else:
-            best = cheapest(of_nodes, read_costs(costs, len(self.classes_)))
+            best = cheapest(of_nodes, read_costs(costs, self.classes_.tolist()))
         labels: NDArray[Any] = self.classes_[best].take(leaves)
         return labels
 
@@ -318,6 +366,97 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
         leaves = self.apply(X)
         return self.tree_.paths(leaves)
 
+    def alternatives(
+        self,
+        n: int | None = None,
+        within: float | None = None,
+        *,
+        max_depth: int | None = None,
+        monotone: Mapping[str | int, int] | None = None,
+        X: Any = None,
+        y: Any = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Alternatives:
+        """Return the most probable trees in order, and up to where the list is proved complete.
+
+        Trees that part the rows alike are one entry: the most probable of them. ``time_limit``,
+        ``memory_limit``, ``max_expansions``, ``callback`` and ``verbose`` apply as in ``fit``; the
+        callback receives an ``AlternativesProgress``. Whatever stops it, and Ctrl-C does, the list
+        so far is returned: no tree that is left out is more probable than
+        ``log_posterior_bound`` says. It uses one thread.
+
+        Parameters
+        ----------
+        n : int, optional
+            How many trees at most; None is 10, or 1,000 if ``within`` is given.
+        within : float, optional
+            Only trees whose log posterior is at most this many nats below that of the best: 2.0 is
+            about 7 times less probable.
+        max_depth : int, optional
+            List trees of this depth or less, and compare them with the best of these: where there
+            is no proof for all trees, there often is one for small ones. None is as in ``fit``.
+        monotone : dict, optional
+            Only trees whose probability of the second class must not fall (1) or rise (-1) with a
+            column, all others being equal, such as ``{"age": 1}``. For two classes; of trees that
+            part the rows alike, the most probable one counts.
+        X, y, sample_weight
+            The table of ``fit``. A classifier keeps a reference to one of up to a million values,
+            and finds a larger one only while the objects that were passed to ``fit`` still exist.
+            Files, pickles and copies do not contain it: pass it there.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.integers(2, size=(60, 4))
+        >>> y = X[:, 0] & X[:, 1] | (rng.random(60) < 0.1)
+        >>> model = MAPTreeClassifier().fit(X, y)
+        >>> found = model.alternatives(3)
+        >>> print(found)
+        Proved complete to 1.49 nats below the best tree: that is at least 4.46 times
+        as probable as any other that parts the rows in another way than these. A nat
+        is a factor: 1 nat = 2.7 times as probable, 3 nats = 20 times, 7 nats = 1,100
+        times.
+        <BLANKLINE>
+        Tree  log posterior    nats       odds  leaves  depth  first test
+           1       -23.3571    0.00          1       3      2  x0 = 1
+           2       -24.6688    1.31   1 : 3.71       4      3  x0 = 1
+           3       -24.8515    1.49   1 : 4.46       3      2  x1 = 1
+        <BLANKLINE>
+        Column                                       tested by
+        x0                                           all trees
+        x1                                           all trees
+        x3                                              1 of 3
+        <BLANKLINE>
+        First test                                       trees    best
+        x0 = 1                                          2 of 3       1
+        x1 = 1                                          1 of 3       3
+        """
+        check_is_fitted(self)
+        return list_alternatives(self, n, within, max_depth, monotone, X, y, sample_weight)
+
+    def choose(self, alternative: Alternative) -> Self:
+        """Return a classifier like this one, fitted to one of its ``alternatives``.
+
+        >>> import numpy as np
+        >>> X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 5)
+        >>> model = MAPTreeClassifier().fit(X, X[:, 0])
+        >>> second = model.choose(model.alternatives(2)[1])
+        >>> second.certificate_.optimal
+        False
+        """
+        check_is_fitted(self)
+        refuse_foreign(alternative, self.fitted_)
+        made: Self = clone(self)
+        made.keep_tree(alternative.fitted)
+        return made
+
+    def keep_tree(self, fitted: FittedTree, table: TrainingTable | None = None) -> None:
+        """Take a tree that was found elsewhere for the fitted one."""
+        schema = fitted.schema
+        encoder = BinaryEncoder.of_schema(schema) if schema.takes_missing else None
+        self._keep(fitted, encoder, _training_table=table)
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted classifier as JSON; ``maptree.load_model`` reads it back exactly."""
         from maptree.estimators.saved import save_model
@@ -325,7 +464,7 @@ class MAPTreeClassifier(Presentation, TreeClassifier):
         save_model(self, path)
 
 
-def _fitted(reading: Reading, outcome: Outcome, budget: Budget, y: Any) -> FittedTree:
+def fitted_of(reading: Reading, outcome: Outcome, constraints: Constraints, y: Any) -> FittedTree:
     """Combine what was read with what the search found."""
     tree, certificate = outcome.tree, outcome.certificate
     used = tree.feature[tree.feature >= 0].tolist()
@@ -351,6 +490,6 @@ def _fitted(reading: Reading, outcome: Outcome, budget: Budget, y: Any) -> Fitte
         training=TrainingSummary.of(tree, y, reading.seen),
         trace=outcome.trace,
         certificate=certificate,
-        constraints=budget.constraints,
+        constraints=constraints,
         importances=importances(tree.feature[inner], gains, reading.schema),
     )

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,24 +15,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from maptree import _core
 from maptree.encoding.encoder import BinaryEncoder
+from maptree.engine.chains import draw_chains
 from maptree.engine.diagnostics import Diagnostics, diagnose
 from maptree.engine.initial_tree import read_initial_tree
 from maptree.engine.progress import SamplerProgress
-from maptree.estimators.base import Reading
-from maptree.estimators.sampled import SampledTreeClassifier
-from maptree.parameters.limits import MOST_CHAINS, MOST_SAMPLES
-from maptree.parameters.numbers import whole_number
-from maptree.trees.forest import WeightedTrees
+from maptree.engine.sampling import Drawn
+from maptree.estimators.sampled import Factory, MixingWarning, SampledTreeClassifier
+from maptree.parameters.budget import Constraints
+from maptree.parameters.sampling import Lengths
+from maptree.trees.average import MOVES, Acceptance, Chains
+from maptree.trees.certificate import Certificate
+from maptree.trees.fitted import FittedTree
+from maptree.trees.one_scale import obstacle
 
-MOVES = ("grow", "prune", "change", "swap")
-
-
-class Acceptance(NamedTuple):
-    """How often a move was proposed and accepted, and the acceptance rate."""
-
-    proposed: int
-    accepted: int
-    rate: float
+# Longer chains than this are not proposed.
+_MOST_TIMES = 1000.0
 
 
 class MCMCTreeClassifier(SampledTreeClassifier[_core.McmcSamples]):
@@ -38,8 +38,8 @@ class MCMCTreeClassifier(SampledTreeClassifier[_core.McmcSamples]):
     The posterior is that of ``MAPTreeClassifier``. The chains are those of Chipman, George and
     McCulloch, "Bayesian CART Model Search", JASA 1998: every iteration proposes to grow, prune,
     change or swap, and the Metropolis-Hastings rule accepts or rejects it. In the long run a chain
-    visits each tree in proportion to its posterior probability; ``diagnostics()`` helps to judge
-    whether the run was long enough.
+    visits each tree in proportion to its posterior probability. ``diagnostics()`` says whether the
+    run was long enough; where it was not, ``fit`` warns with ``MixingWarning``.
 
     Parameters
     ----------
@@ -47,17 +47,21 @@ class MCMCTreeClassifier(SampledTreeClassifier[_core.McmcSamples]):
         Prior on splits; 0 < alpha < 1, beta >= 0. Larger beta gives smaller trees.
     rho : float or array of one per class, default=None
         Pseudo-counts of each class in a leaf, above 0; None is 5 / number of classes.
-    n_samples : int, default=1000
+    n_samples : int, default=250
         Trees kept from each chain.
-    burn_in : int, default=1000
-        Iterations of each chain before the first tree is kept.
-    thin : int, default=1
+    burn_in : int or "auto", default="auto"
+        Iterations of each chain before the first tree is kept; "auto": half as many as after that.
+    thin : int or "auto", default="auto"
         Iterations from one kept tree to the next; a chain makes burn_in + n_samples * thin.
+        "auto": as many as it takes for the chains to mix with some margin, in rounds of growing
+        length and up to a limit of some seconds on one core. The result depends on ``random_state``
+        alone, not on the clock, unless there is a ``time_limit``.
     n_chains : int, default=4
         Independent chains; at most 65,536.
-    initial_tree : Tree, fitted classifier or None, default=None
-        Where chains start, such as a fitted ``MAPTreeClassifier`` or its ``tree_``; None is a
-        single leaf. A Tree must use the binary tests of this fit.
+    initial_tree : "search", Tree, fitted classifier or None, default="search"
+        Where chains start: at the best tree of a short search (100 expansions); at a given tree,
+        such as that of a ``MAPTreeClassifier`` fitted to the same table, whose certificate is then
+        kept; None is a single leaf. A Tree must use the binary tests of this fit.
     time_limit : float or None, default=None
         Seconds for all of ``fit``; samples drawn before that are kept. A chain that has kept no
         sample by then keeps its current tree. Kept trees are merged at the end, so hundreds of
@@ -95,12 +99,19 @@ class MCMCTreeClassifier(SampledTreeClassifier[_core.McmcSamples]):
         The most probable tree that any chain visited, kept or not.
     log_posterior_ : float
         Its log posterior.
+    certificate_ : Certificate or None
+        What is proved about it, where ``initial_tree`` is a ``MAPTreeClassifier`` fitted to the
+        same rows with the same tests and prior, without constraints; None otherwise.
     trace_ : structured array
         seconds, steps, log_posterior: for each better tree, when and after how many iterations of
         all chains it was found; and for the end.
-    log_posteriors_ : float64 array (n_chains, burn_in + n_samples * thin)
-        Of each chain's tree after every iteration. If a limit stopped the chains, there are as many
-        columns as the longest chain has iterations, and NaN where other chains have none.
+    burn_in_, thin_ : int
+        The lengths used, whether they were given or "auto".
+    log_posteriors_ : float64 array (n_chains, iterations)
+        Of each chain's tree after every ``thin_``-th iteration, burn-in included: that is
+        ``burn_in_ / thin_ + n_samples`` columns. If a limit stopped the chains, there are as many
+        columns as the longest chain needs, and NaN where other chains have none. A model that was
+        loaded from a file does not have it.
     acceptance_ : dict
         For the moves "grow", "prune", "change" and "swap": proposed, accepted, rate. A change to
         the same test counts as accepted.
@@ -109,7 +120,7 @@ class MCMCTreeClassifier(SampledTreeClassifier[_core.McmcSamples]):
         and trees may take 256 MiB. ``class_limit``: most of that are the class counts of the trees;
         merge classes. ``memory_limit``: the chains take it; pass fewer of them. The samples drawn
         before that are kept.
-    feature_importances_ : float64 array (n_features_in_,)
+    feature_importances_ : float64 array (columns,)
         The expected number of splits on each column, scaled to sum to 1; all zero if every tree
         is a single leaf.
     encoder_ : BinaryEncoder or None
@@ -132,20 +143,18 @@ class MCMCTreeClassifier(SampledTreeClassifier[_core.McmcSamples]):
     x0 > 43.5  ->  yes 0.85 [0.66, 0.97], n = 12
     """
 
-    samples_: NDArray[np.int32]
     log_posteriors_: NDArray[np.float64]
-    acceptance_: dict[str, Acceptance]
 
     def __init__(
         self,
         alpha: float = 0.95,
         beta: float = 0.5,
         rho: float | ArrayLike | None = None,
-        n_samples: int = 1000,
-        burn_in: int = 1000,
-        thin: int = 1,
+        n_samples: int = 250,
+        burn_in: int | str = "auto",
+        thin: int | str = "auto",
         n_chains: int = 4,
-        initial_tree: Any = None,
+        initial_tree: Any = "search",
         time_limit: float | None = None,
         encoder: str | BinaryEncoder | None = "auto",
         n_jobs: int | None = None,
@@ -172,6 +181,32 @@ class MCMCTreeClassifier(SampledTreeClassifier[_core.McmcSamples]):
         self.split_prior = split_prior
         self.column_weights = column_weights
 
+    @property
+    def samples_(self) -> NDArray[np.int32]:
+        """The index in ``trees_`` of each sample of each chain."""
+        return self._average.weighted.sample
+
+    @property
+    def acceptance_(self) -> dict[str, Acceptance]:
+        """How often each kind of move was proposed and accepted."""
+        return dict(self._chains.acceptance)
+
+    @property
+    def burn_in_(self) -> int:
+        """Iterations of each chain before the first tree was kept."""
+        return self._chains.burn_in
+
+    @property
+    def thin_(self) -> int:
+        """Iterations from one kept tree to the next."""
+        return self._chains.thin
+
+    @property
+    def _chains(self) -> Chains:
+        origin = self._average.origin
+        assert isinstance(origin, Chains)
+        return origin
+
     def diagnostics(self) -> Diagnostics:
         """Return split R-hat and effective sample size of the log posterior of the kept samples.
 
@@ -179,36 +214,60 @@ class MCMCTreeClassifier(SampledTreeClassifier[_core.McmcSamples]):
         as all chains have.
         """
         check_is_fitted(self)
-        n_draws = int((self.samples_ >= 0).sum(axis=1).min())
-        return diagnose(self.tree_log_posteriors_[self.samples_[:, :n_draws]])
+        return diagnose(self._average.draws)
 
-    def _sampler(self) -> Callable[[Reading, int], Callable[..., _core.McmcSamples]]:
-        plan: dict[str, Any] = {
-            "n_samples": whole_number("n_samples", self.n_samples, 1, MOST_SAMPLES),
-            "burn_in": whole_number("burn_in", self.burn_in, least=0),
-            "thin": whole_number("thin", self.thin, least=1),
-            "n_chains": whole_number("n_chains", self.n_chains, 1, MOST_CHAINS),
-        }
+    def _sampler(self) -> Factory[_core.McmcSamples]:
+        lengths = Lengths.read(
+            n_samples=self.n_samples, burn_in=self.burn_in, thin=self.thin, n_chains=self.n_chains
+        )
+        return lambda reading, seed: partial(
+            draw_chains,
+            lengths=lengths,
+            start=read_initial_tree(self.initial_tree, reading.schema),
+            seed=seed,
+        )
 
-        def sampler(reading: Reading, seed: int) -> Callable[..., _core.McmcSamples]:
-            initial = read_initial_tree(self.initial_tree, reading.schema)
-            return partial(_core.sample_mcmc, initial=initial, seed=seed, **plan)
+    def _certified(self, fitted: FittedTree, log_posterior: float) -> Certificate | None:
+        found = getattr(self.initial_tree, "fitted_", self.initial_tree)
+        if not isinstance(found, FittedTree) or found.certificate is None:
+            return None
+        # Chains draw from all trees, so the certificate has to be about all of them.
+        same = found.constraints == Constraints()
+        same = same and found.classes.tolist() == fitted.classes.tolist()
+        certificate = found.certificate.of_a_better_tree(log_posterior)
+        same = same and not obstacle(found, replace(fitted, certificate=certificate))
+        return certificate if same else None
 
-        return sampler
+    def _warn_of_mixing(self) -> None:
+        found = self.diagnostics()
+        if found.doubt and self.status_ == "complete":
+            # Infinite where every chain stood still on a tree of its own.
+            times = math.ceil(min(max(2.0, found.shortfall), _MOST_TIMES))
+            warnings.warn(
+                f"{found.doubt.replace(chr(10), ' ')} Draw from longer chains, such as "
+                f"thin={times * self.thin_} and burn_in={times * self.burn_in_} ({times} times the "
+                f"{self.burn_in_ + self.n_samples * self.thin_:,} iterations of this fit), or "
+                "start them from the tree of a longer search: "
+                "initial_tree=MAPTreeClassifier().fit(X, y).",
+                MixingWarning,
+                stacklevel=3,
+            )
 
     def _sample_weights(self, samples: _core.McmcSamples) -> None:
         return None
 
-    def _own_attributes(
-        self, samples: _core.McmcSamples, weighted: WeightedTrees
-    ) -> dict[str, Any]:
-        proposed, accepted = samples.proposed.sum(axis=0), samples.accepted.sum(axis=0)
-        acceptance = {
-            move: Acceptance(int(p), int(a), float(a / p) if p else 0.0)
-            for move, p, a in zip(MOVES, proposed, accepted, strict=True)
-        }
-        return {
-            "samples_": weighted.sample,
-            "log_posteriors_": samples.log_posteriors,
-            "acceptance_": acceptance,
-        }
+    def _origin(self, drawn: Drawn[_core.McmcSamples]) -> Chains:
+        proposed = drawn.samples.proposed.sum(axis=0).tolist()
+        accepted = drawn.samples.accepted.sum(axis=0).tolist()
+        assert drawn.lengths is not None
+        return Chains(
+            {move: Acceptance.of(*n) for move, *n in zip(MOVES, proposed, accepted, strict=True)},
+            burn_in=drawn.lengths.burnt,
+            thin=drawn.lengths.thin or 1,
+        )
+
+    def _own_attributes(self, drawn: Drawn[_core.McmcSamples]) -> dict[str, Any]:
+        assert drawn.lengths is not None
+        burn_in, thin = drawn.lengths.burnt, drawn.lengths.thin or 1
+        first = (burn_in - 1) % thin  # so that the trees that were kept are among them
+        return {"log_posteriors_": drawn.samples.log_posteriors[:, first::thin].copy()}

@@ -9,20 +9,46 @@ from typing import TYPE_CHECKING, Any, Literal
 from sklearn.utils.validation import check_is_fitted
 
 if TYPE_CHECKING:
+    from maptree.parameters.costs import Costs
     from maptree.trees.fitted import FittedTree
+    from maptree.words.alternatives import Alternatives
+    from maptree.words.size_path import SizePath
 
 Names = Sequence[str] | None
 
 
-class Presentation:
+class InNotebooks:
+    """Shows a fitted classifier in a notebook as its tree, and what is known about it."""
+
+    fitted_: FittedTree
+
+    def _repr_html_inner(self) -> str:
+        """Return the tree as a picture; before ``fit``, what scikit-learn shows."""
+        if not hasattr(self, "fitted_"):
+            html: str = super()._repr_html_inner()  # type: ignore[misc]
+            return html
+        from maptree.pictures.report.notebook import notebook_html
+
+        return notebook_html(self.fitted_, type(self).__name__)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """Return HTML for notebooks, and text for frontends without HTML."""
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
+        if hasattr(self, "fitted_") and "text/html" in bundle:
+            from maptree.pictures.report.notebook import notebook_text
+
+            bundle["text/html"] = self._repr_html_inner()
+            bundle["text/plain"] = f"{self!r}\n{notebook_text(self.fitted_)}"
+        return bundle
+
+
+class Presentation(InNotebooks):
     """Adds ``to_sql``, ``to_html`` and so on to a classifier with one fitted tree.
 
     Every method passes ``fitted_`` to a function that is imported only then. In all exports,
     ``feature_names`` gives the names of the columns, in order, if the table had none or if they
     differ where the export will run.
     """
-
-    fitted_: FittedTree
 
     def _renamed(self, feature_names: Names) -> FittedTree:
         check_is_fitted(self)
@@ -269,6 +295,10 @@ class Presentation:
         y: Any = None,
         feature_names: Names = None,
         title: str | None = None,
+        costs: Costs | None = None,
+        positive: Any = None,
+        alternatives: Alternatives | None = None,
+        sizes: SizePath | None = None,
     ) -> str | None:
         """Write a report as one HTML file that works offline; without a path, return its text.
 
@@ -282,25 +312,8 @@ class Presentation:
         from maptree.pictures.report.write import report_html, write_report
 
         if path is None:
-            return report_html(self, X, y, feature_names, title)
-        write_report(self, path, X, y, feature_names, title)
+            return report_html(
+                self, X, y, feature_names, title, costs, positive, alternatives, sizes
+            )
+        write_report(self, path, X, y, feature_names, title, costs, positive, alternatives, sizes)
         return None
-
-    def _repr_html_inner(self) -> str:
-        """Return the tree as a picture; before ``fit``, what scikit-learn shows."""
-        if not hasattr(self, "fitted_"):
-            html: str = super()._repr_html_inner()  # type: ignore[misc]
-            return html
-        from maptree.pictures.report.notebook import notebook_html
-
-        return notebook_html(self.fitted_, type(self).__name__)
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        """Return HTML for notebooks, and text for frontends without HTML."""
-        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
-        if hasattr(self, "fitted_") and "text/html" in bundle:
-            from maptree.pictures.report.notebook import notebook_text
-
-            bundle["text/html"] = self._repr_html_inner()
-            bundle["text/plain"] = f"{self!r}\n{notebook_text(self.fitted_)}"
-        return bundle

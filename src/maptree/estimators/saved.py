@@ -8,20 +8,33 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from maptree.encoding.encoder import BinaryEncoder
+from maptree.estimators.base import TreeClassifier
 from maptree.estimators.map_classifier import MAPTreeClassifier
-from maptree.model_file import PARAMETERS, StoredModel
+from maptree.estimators.mcmc_classifier import MCMCTreeClassifier
+from maptree.estimators.smc_classifier import SMCTreeClassifier
+from maptree.model_file import PARAMETERS, StoredModel, found_by
 from maptree.model_file.reading import read_model
 from maptree.model_file.writing import write_model
 from maptree.schema.schema_json import without_none
 
+Classifier = MAPTreeClassifier | MCMCTreeClassifier | SMCTreeClassifier
 
-def save_model(classifier: MAPTreeClassifier, path: str | PathLike[str]) -> None:
+# By what found the trees.
+_CLASSES: dict[str, type[Classifier]] = {
+    "search": MAPTreeClassifier,
+    "chains": MCMCTreeClassifier,
+    "particles": SMCTreeClassifier,
+}
+
+
+def save_model(classifier: TreeClassifier, path: str | PathLike[str]) -> None:
     """Write a fitted classifier as JSON; ``load_model`` reads it back exactly.
 
     The file appears under its name only after it was written completely and read back. It holds
-    the fitted tree and all parameters, except ``callback`` and a ``random_state`` that is not a
-    whole number. It contains no code and no rows of the training table, but names of columns,
-    thresholds, categories, counts, and hashes by which training rows are recognised.
+    the fitted trees and all parameters, except ``callback``, a ``random_state`` that is not a whole
+    number, and an ``initial_tree`` that is a tree. It contains no code and no rows of the training
+    table, but names of columns, thresholds, categories, counts, and hashes by which training rows
+    are recognised.
 
     >>> import tempfile, pathlib
     >>> from maptree import MAPTreeClassifier, load_model, save_model
@@ -35,20 +48,21 @@ def save_model(classifier: MAPTreeClassifier, path: str | PathLike[str]) -> None
     >>> again.certificate_ == model.certificate_
     True
     """
-    if not isinstance(classifier, MAPTreeClassifier):
+    if not isinstance(classifier, TreeClassifier):
         raise TypeError(
-            f"{type(classifier).__name__} cannot be saved as a model file, which holds the single "
-            "tree of a MAPTreeClassifier: use pickle."
+            f"{type(classifier).__name__} is not a classifier of maptree, so it cannot be saved as "
+            "a model file: pass a fitted MAPTreeClassifier, MCMCTreeClassifier or "
+            "SMCTreeClassifier."
         )
     check_is_fitted(classifier)
     write_model(stored(classifier), path)
 
 
-def stored(classifier: MAPTreeClassifier) -> StoredModel:
+def stored(classifier: TreeClassifier) -> StoredModel:
     """Return the part of a fitted classifier that a file holds."""
     given = classifier.get_params(deep=False)
-    parameters = {name: _plain(given[name]) for name in PARAMETERS}
-    return StoredModel(classifier.fitted_, parameters)
+    names = PARAMETERS[found_by(classifier.fitted_)]
+    return StoredModel(classifier.fitted_, {name: _plain(given[name]) for name in names})
 
 
 def _plain(value: Any) -> Any:
@@ -56,8 +70,8 @@ def _plain(value: Any) -> Any:
     return without_none(value.get_params()) if isinstance(value, BinaryEncoder) else value
 
 
-def load_model(path: str | PathLike[str]) -> MAPTreeClassifier:
-    """Return the fitted classifier that ``save_model`` wrote.
+def load_model(path: str | PathLike[str]) -> Classifier:
+    """Return the fitted classifier that ``save_model`` wrote, of the class that it had.
 
     Its predictions, rules and certificate are exactly those of the saved one. Nothing in the file
     is executed, so a file from an unknown source is safe to load. An OSError says why a file cannot
@@ -66,12 +80,12 @@ def load_model(path: str | PathLike[str]) -> MAPTreeClassifier:
     return restored(read_model(path))
 
 
-def restored(model: StoredModel) -> MAPTreeClassifier:
+def restored(model: StoredModel) -> Classifier:
     """Return the fitted classifier that a file holds."""
     parameters = dict(model.parameters)
     if isinstance(parameters["encoder"], dict):
         parameters["encoder"] = BinaryEncoder(**parameters["encoder"])
-    classifier = MAPTreeClassifier(**parameters)
+    classifier = _CLASSES[model.found_by](**parameters)
     schema = model.fitted.schema
     classifier._keep(
         model.fitted, BinaryEncoder.of_schema(schema) if schema.takes_missing else None

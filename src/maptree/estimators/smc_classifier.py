@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import logsumexp
 
 from maptree import _core
 from maptree.encoding.encoder import BinaryEncoder
 from maptree.engine.progress import SamplerProgress
-from maptree.estimators.base import Reading
-from maptree.estimators.sampled import SampledTreeClassifier
-from maptree.parameters.limits import MOST_ISLANDS, MOST_PARTICLES
-from maptree.parameters.numbers import bad_type, bad_value, real_number, whole_number
-from maptree.trees.forest import WeightedTrees
+from maptree.engine.sampling import Drawn, Steering
+from maptree.estimators.sampled import Factory, SampledTreeClassifier
+from maptree.parameters.sampling import read_particles
+from maptree.trees.average import Particles, mean_evidence
 
 
 class SMCTreeClassifier(SampledTreeClassifier[_core.SmcSamples]):
@@ -100,7 +97,7 @@ class SMCTreeClassifier(SampledTreeClassifier[_core.SmcSamples]):
         ``complete``, ``time_limit``, ``class_limit`` (see ``MCMCTreeClassifier``),
         ``memory_limit`` (the class counts of the particles; pass fewer, or merge classes) or
         ``interrupted``.
-    feature_importances_ : float64 array (n_features_in_,)
+    feature_importances_ : float64 array (columns,)
         The expected number of splits on each column, scaled to sum to 1; all zero if every tree
         is a single leaf.
     encoder_ : BinaryEncoder or None
@@ -122,11 +119,6 @@ class SMCTreeClassifier(SampledTreeClassifier[_core.SmcSamples]):
     x0 <= 43.5  ->  no 0.85 [0.66, 0.97], n = 12
     x0 > 43.5  ->  yes 0.85 [0.66, 0.97], n = 12
     """
-
-    log_evidence_: float
-    log_evidence_error_: float
-    log_evidences_: NDArray[np.float64]
-    resamplings_: NDArray[np.int64]
 
     def __init__(
         self,
@@ -166,16 +158,33 @@ class SMCTreeClassifier(SampledTreeClassifier[_core.SmcSamples]):
         self.split_prior = split_prior
         self.column_weights = column_weights
 
-    def _sampler(self) -> Callable[[Reading, int], Callable[..., _core.SmcSamples]]:
-        plan: dict[str, Any] = {
-            "n_particles": whole_number("n_particles", self.n_particles, 1, MOST_PARTICLES),
-            "n_islands": whole_number("n_islands", self.n_islands, 1, MOST_ISLANDS),
-            "proposal": _one_of("proposal", self.proposal, "optimal", "prior"),
-            "growth": _one_of("growth", self.growth, "node", "level"),
-            "resampling": _one_of("resampling", self.resampling, "systematic", "multinomial"),
-            "ess_threshold": _share("ess_threshold", self.ess_threshold),
-        }
-        return lambda _, seed: partial(_core.sample_smc, seed=seed, **plan)
+    def _sampler(self) -> Factory[_core.SmcSamples]:
+        plan = read_particles(
+            n_particles=self.n_particles,
+            n_islands=self.n_islands,
+            proposal=self.proposal,
+            growth=self.growth,
+            resampling=self.resampling,
+            ess_threshold=self.ess_threshold,
+        )
+
+        def draw(
+            dataset: _core.Dataset,
+            prior: _core.Prior,
+            steering: Steering,
+            seed: int,
+        ) -> Drawn[_core.SmcSamples]:
+            samples = _core.sample_smc(
+                dataset,
+                prior,
+                seed=seed,
+                limits=steering.limits(),
+                on_progress=steering.monitor,
+                **plan,
+            )
+            return Drawn(samples, samples.status, steering.earlier_seconds)
+
+        return lambda _, seed: partial(draw, seed=seed)
 
     def _sample_weights(self, samples: _core.SmcSamples) -> NDArray[np.float64]:
         # Over all islands at once: an island's weights sum to its evidence.
@@ -183,43 +192,31 @@ class SMCTreeClassifier(SampledTreeClassifier[_core.SmcSamples]):
         weights: NDArray[np.float64] = np.exp(samples.log_weights - largest)
         return weights
 
-    def _own_attributes(self, samples: _core.SmcSamples, weighted: WeightedTrees) -> dict[str, Any]:
-        log_evidence, error = mean_evidence(samples.log_evidence)
-        return {
-            "log_evidences_": samples.log_evidence,
-            "log_evidence_": log_evidence,
-            "log_evidence_error_": error,
-            "resamplings_": samples.resamplings,
-        }
+    def _origin(self, drawn: Drawn[_core.SmcSamples]) -> Particles:
+        return Particles(drawn.samples.log_evidence, drawn.samples.resamplings)
 
+    @property
+    def _particles(self) -> Particles:
+        origin = self._average.origin
+        assert isinstance(origin, Particles)
+        return origin
 
-def mean_evidence(log_evidences: NDArray[np.float64]) -> tuple[float, float]:
-    """Return the logarithm of the mean of estimates, and its standard error.
+    @property
+    def log_evidences_(self) -> NDArray[np.float64]:
+        """The logarithm of each island's estimate of the evidence."""
+        return self._particles.log_evidences
 
-    The error on the logarithmic scale is the error of the mean divided by the mean, as long as it
-    is small.
+    @property
+    def log_evidence_(self) -> float:
+        """The logarithm of the estimate of P(labels | table)."""
+        return mean_evidence(self.log_evidences_)[0]
 
-    >>> [round(value, 4) for value in mean_evidence(np.log([0.9, 1.0, 1.1]))]
-    [0.0, 0.0577]
-    """
-    log_evidences = log_evidences[~np.isnan(log_evidences)]  # of islands that were started
-    n = len(log_evidences)
-    log_mean = float(logsumexp(log_evidences) - math.log(n))
-    if n == 1:
-        return log_mean, math.nan
-    return log_mean, float(np.exp(log_evidences - log_mean).std(ddof=1) / math.sqrt(n))
+    @property
+    def log_evidence_error_(self) -> float:
+        """Its standard error; NaN if there is only one island."""
+        return mean_evidence(self.log_evidences_)[1]
 
-
-def _one_of(name: str, value: object, *known: str) -> str:
-    if isinstance(value, str) and value in known:
-        return value
-    bad = bad_value if isinstance(value, str) else bad_type
-    raise bad(name, value, "is unknown", f"pass {' or '.join(map(repr, known))}")
-
-
-def _share(name: str, value: object) -> float:
-    remedy = "pass a number from 0 to 1, such as 0.5"
-    share = real_number(name, value, remedy)
-    if not 0 <= share <= 1:
-        raise bad_value(name, value, "is out of range", remedy)
-    return share
+    @property
+    def resamplings_(self) -> NDArray[np.int64]:
+        """How often each island resampled its particles."""
+        return self._particles.resamplings

@@ -78,9 +78,8 @@ def _case(tree: PlainTree, rule: Rule, sql: Ansi) -> str:
 
 
 def _unread(tree: PlainTree, sql: Ansi) -> list[str]:
-    """Return cases without a leaf: text that was read in ``fit``, but is not read here."""
-    written = [tree.columns[j] for j in tree.used if tree.columns[j].writing is not None]
-    found = [sql.is_unread(column) for column in written]
+    """Return cases without a leaf: text where the tree compares numbers, dates or times."""
+    found = [sql.is_unread(tree.columns[j]) for j in tree.used]
     return [f"    WHEN {condition} THEN NULL" for condition in found if condition is not None]
 
 

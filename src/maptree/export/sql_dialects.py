@@ -112,9 +112,9 @@ class Ansi:
         return f"({condition}) IS NOT TRUE"
 
     def is_unread(self, column: Column) -> str | None:
-        """Write the test for text where numbers, dates or times are needed; None: it is an error.
+        """Write the test for text where numbers, dates or times are needed.
 
-        This is for columns of text that was read when the tree was fitted.
+        None: a category, or the types of this database exclude it.
         """
         return None
 
@@ -257,10 +257,15 @@ class SQLite(Ansi):
     boolean_is_number = True
 
     def is_unread(self, column: Column) -> str | None:
-        """Write the test for text that SQLite would compare in silence."""
+        """Write the test for text that SQLite would compare in silence.
+
+        Any column may hold it, and those of a table that ``.import`` makes hold nothing else.
+        """
         x = f"data.{self.name(column.name)}"
-        if column.kind in ("number", "boolean"):
+        if column.kind in ("number", "boolean", "duration"):
             return f"typeof({x}) = 'text'"
+        if column.kind not in _COMPARED:
+            return None
         day = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*"
         return f"{x} NOT GLOB '{'[0-9][0-9]:[0-9][0-9]*' if column.kind == 'time' else day}'"
 

@@ -1,6 +1,7 @@
 """Fitted models as JSON files.
 
-``writing`` writes them and ``reading`` reads them; ``labels`` converts the classes for both.
+``writing`` writes them and ``reading`` reads them; ``labels`` converts the classes for both,
+``average`` the trees of a sampler.
 docs/model-file.md describes the format, field by field.
 """
 
@@ -15,18 +16,17 @@ if TYPE_CHECKING:
 
 FORMAT = "maptree model"
 # 2: training.seen. 3: the weights of columns and tests. 4: thresholds that are not in the file.
-# 5: sets of categories. Files of earlier versions are read, too.
-VERSION = 5
-# The parameters of a classifier that a file holds. A callback is code, so it is not among them.
-PARAMETERS = (
+# 5: sets of categories. 6: columns that come first or are not tested; ROC AUC and baselines of
+# held-out rows. 7: the trees of a sampler; limits on leaves; patience. Files of earlier versions
+# are read, too.
+VERSION = 7
+# The parameters of a classifier that a file holds, by what found its trees. A callback is code, so
+# it is not among them.
+SHARED = (
     "alpha",
     "beta",
     "column_weights",
     "encoder",
-    "max_depth",
-    "max_expansions",
-    "memory_limit",
-    "min_samples_leaf",
     "n_jobs",
     "random_state",
     "rho",
@@ -34,11 +34,41 @@ PARAMETERS = (
     "time_limit",
     "verbose",
 )
+LIMITS = (
+    "max_depth",
+    "max_expansions",
+    "max_leaf_nodes",
+    "memory_limit",
+    "min_samples_leaf",
+    "patience",
+)
+CHAINS = ("burn_in", "n_chains", "n_samples", "thin")
+PARTICLES = ("ess_threshold", "growth", "n_islands", "n_particles", "proposal", "resampling")
+WISHES = ("first_columns", "without_columns")
+PARAMETERS = {
+    "search": (*SHARED, *LIMITS, *WISHES),
+    "chains": (*SHARED, *CHAINS, "initial_tree"),
+    "particles": (*SHARED, *PARTICLES),
+}
 
 
 @dataclass(frozen=True)
 class StoredModel:
-    """What a model file holds: a fitted tree, and the parameters of its classifier."""
+    """What a model file holds: fitted trees, and the parameters of their classifier."""
 
     fitted: FittedTree
     parameters: Mapping[str, Any]
+
+    @property
+    def found_by(self) -> str:
+        """What found the trees: a key of ``PARAMETERS``."""
+        return found_by(self.fitted)
+
+
+def found_by(fitted: FittedTree) -> str:
+    """Return what found the trees of a model: a key of ``PARAMETERS``."""
+    from maptree.trees.average import Chains
+
+    if fitted.average is None:
+        return "search"
+    return "chains" if isinstance(fitted.average.origin, Chains) else "particles"

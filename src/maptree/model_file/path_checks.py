@@ -8,6 +8,7 @@ square of its size, so their sum is limited as well, to what is nearly linear.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from maptree.files.json_values import show
@@ -89,7 +90,7 @@ def _refuse_long_paths(tree: Tree, schema: Schema) -> None:
             f"tree: the paths to its {tree.n_leaves:,} leaves have {n_tests:,} tests in total; at "
             f"most {most:,}. With a smaller max_depth there are fewer."
         )
-    sizes = _test_sizes(tree, schema)
+    sizes = _test_sizes(set(tree.feature[tree.feature >= 0].tolist()), schema)
     above = [0] * tree.node_count  # characters of the tests above a node
     in_rules = 0
     left, right = tree.left.tolist(), tree.right.tolist()
@@ -105,11 +106,20 @@ def _refuse_long_paths(tree: Tree, schema: Schema) -> None:
         )
 
 
-def _test_sizes(tree: Tree, schema: Schema) -> dict[int, int]:
-    """Return the characters, at most, of each test that the tree uses in a rule."""
+def refuse_long_tests(tests: Iterable[int], schema: Schema) -> None:
+    """Refuse tests that would take too much text if each is written once."""
+    in_words = sum(_test_sizes(tests, schema).values())
+    if in_words > MOST_TEXT:
+        raise ValueError(
+            f"the tests of all trees take {in_words:,} characters; at most {MOST_TEXT:,}."
+        )
+
+
+def _test_sizes(tests: Iterable[int], schema: Schema) -> dict[int, int]:
+    """Return the characters, at most, of each of some tests in a rule."""
     sizes = {}
     longest: dict[int, int] = {}
-    for number in set(tree.feature[tree.feature >= 0].tolist()):
+    for number in tests:
         j = schema.column_of_test[number]
         column, test = schema.columns[j], schema.tests[number]
         size = 0 if test.value is None else len(str(test.value))

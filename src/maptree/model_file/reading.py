@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import math
 import os
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,22 +23,34 @@ from maptree.files.json_values import (
     whole,
 )
 from maptree.files.strict_json import parse, read_bytes
-from maptree.model_file import FORMAT, PARAMETERS, VERSION, StoredModel
+from maptree.model_file import (
+    CHAINS,
+    FORMAT,
+    LIMITS,
+    PARAMETERS,
+    PARTICLES,
+    VERSION,
+    WISHES,
+    StoredModel,
+)
+from maptree.model_file.average import read_average
 from maptree.model_file.foreign_files import refuse_table
 from maptree.model_file.labels import read_labels
 from maptree.model_file.path_checks import refuse_impossible_paths
 from maptree.model_file.training import read_training
 from maptree.parameters.budget import Budget, Constraints
-from maptree.parameters.limits import MAX_TOTAL_WEIGHT
+from maptree.parameters.columns import find_wishes, read_columns
+from maptree.parameters.limits import MAX_TOTAL_WEIGHT, n_threads, time_limit
 from maptree.parameters.numbers import whole_number
 from maptree.parameters.prior import MAX_RHO, MIN_RHO, Prior, read_alpha, read_beta, read_rho
+from maptree.parameters.sampling import Lengths, read_particles
 from maptree.parameters.split_prior import Odds, by_column, read_column_weights, read_split_prior
 from maptree.schema.columns import Schema
 from maptree.schema.kept_thresholds import NotKeptError
 from maptree.schema.schema_json import read_encoder_parameters, read_schema
 from maptree.schema.weights_of_tests import weights_of_levels
 from maptree.trees.certificate import STATUSES, Certificate
-from maptree.trees.fitted import TRACE, FittedTree
+from maptree.trees.fitted import SAMPLER_TRACE, TRACE, FittedTree
 from maptree.trees.tree import Tree, TreeError
 
 _FIELDS = (
@@ -53,6 +66,7 @@ _FIELDS = (
     "feature_importances",
     "parameters",
     "trace",
+    "average",
 )
 _COUNT = 2**62  # all counts stay below this, here and in the core
 _MOST_COLUMNS = 2**31 - 1
@@ -92,11 +106,16 @@ def read_model(path: str | os.PathLike[str]) -> StoredModel:
 def parse_model(values: Any) -> StoredModel:
     """Return the model that JSON values describe; a ValueError says what is wrong."""
     _refuse_foreign(values)
-    given = fields(values, "the file", _FIELDS)
+    added = {} if values["version"] > 6 else {"average": None}
+    given = fields(values, "the file", [name for name in _FIELDS if name not in added]) | added
     classes = read_labels(given["classes"], "classes")
-    parameters, constraints = _read_parameters(given["parameters"], len(classes), given["version"])
+    found_by = _found_by(given["average"])
+    parameters, constraints = _read_parameters(
+        given["parameters"], len(classes), given["version"], found_by
+    )
     odds = read_column_weights(parameters["column_weights"])
     schema, column_weights = _read_schema(given["schema"], given["matrix"], odds)
+    constraints = _with_wishes(constraints, parameters, schema, column_weights)
     twice = repeated(schema.names) if schema.named else None
     if twice is not None:
         raise ValueError(f"two columns are named {show(twice)}: names must be distinct.")
@@ -110,19 +129,43 @@ def parse_model(values: Any) -> StoredModel:
     weights_of_levels(schema.columns, prior.split_prior, column_weights)  # refuses missing levels
     tree = _read_tree(given["tree"], len(schema.tests), len(classes))
     _refuse_tests_not_kept(tree, schema)
+    _refuse_unwished_tests(tree, schema, constraints)
     refuse_impossible_paths(tree, schema)
+    alone = found_by == "search"
+    certificate, importances = given["certificate"], given["feature_importances"]
     fitted = FittedTree(
         tree=tree,
         schema=schema,
         classes=classes,
         prior=prior,
         training=read_training(given["training"], tree, given["version"]),
-        trace=_read_trace(given["trace"]),
-        certificate=_read_certificate(given["certificate"]),
+        trace=_read_trace(given["trace"], TRACE if alone else SAMPLER_TRACE),
+        certificate=_read_certificate(certificate) if alone or certificate is not None else None,
         constraints=constraints,
-        importances=_read_importances(given["feature_importances"], len(schema.columns)),
+        importances=_read_importances(importances, len(schema.columns))
+        if alone or importances is not None
+        else None,
+        average=read_average(given["average"], schema, tree),
     )
+    _refuse_contradiction(fitted)
     return StoredModel(fitted, parameters)
+
+
+def _found_by(average: object) -> str:
+    if average is None:
+        return "search"
+    if not isinstance(average, dict):
+        raise ValueError(f"average is {show(average)}: it must be null or have fields.")
+    return "chains" if "samples" in average else "particles"
+
+
+def _refuse_contradiction(fitted: FittedTree) -> None:
+    """Refuse a certificate about a tree other than the most probable one of an average."""
+    certificate, average = fitted.certificate, fitted.average
+    if certificate is None or average is None:
+        return
+    if certificate.log_posterior != average.log_posterior:
+        raise ValueError("certificate.log_posterior differs from average.log_posterior.")
 
 
 def _refuse_foreign(values: Any) -> None:
@@ -137,11 +180,17 @@ def _refuse_foreign(values: Any) -> None:
 
 
 def _read_parameters(
-    value: object, n_classes: int, version: int
+    value: object, n_classes: int, version: int, found_by: str
 ) -> tuple[dict[str, Any], Constraints]:
     """Return the parameters of a classifier; all are values that ``fit`` accepts."""
-    added = {} if version > 2 else {"split_prior": "tests", "column_weights": None}
-    names = [name for name in PARAMETERS if name not in added]
+    added: dict[str, Any] = {}
+    if version < 7:
+        added |= {"max_leaf_nodes": None, "patience": None}
+    if version < 6:  # and no samplers
+        added |= dict.fromkeys(WISHES)
+    if version < 3:
+        added |= {"split_prior": "tests", "column_weights": None}
+    names = [name for name in PARAMETERS[found_by] if name not in added]
     given = fields(value, "parameters", names) | added
     given["column_weights"] = _read_pairs(given["column_weights"], "parameters.column_weights")
     if isinstance(given["encoder"], dict):
@@ -153,19 +202,35 @@ def _read_parameters(
         )
     if given["random_state"] is not None:
         whole(given["random_state"], "parameters.random_state", 0, 2**32 - 1)
-    limits = ("time_limit", "max_expansions", "memory_limit", "max_depth", "min_samples_leaf")
+    if given.get("initial_tree") not in (None, "search"):
+        raise ValueError(
+            f'parameters.initial_tree is {show(given["initial_tree"])}: it must be "search" or '
+            "null."
+        )
+    constraints = Constraints()
     try:
         read_alpha(given["alpha"])
         read_beta(given["beta"])
         read_rho(given["rho"], n_classes)
         read_split_prior(given["split_prior"])
         read_column_weights(given["column_weights"])
+        for name in WISHES:
+            read_columns(name, given.get(name))
         if not isinstance(given["verbose"], bool):
             whole_number("verbose", given["verbose"], least=0)
-        budget = Budget.read(**{name: given[name] for name in (*limits, "n_jobs")})
+        if found_by == "search":
+            limits = {name: given[name] for name in ("time_limit", *LIMITS, "n_jobs")}
+            constraints = Budget.read(**limits).constraints
+        else:
+            time_limit(given["time_limit"])
+            n_threads(given["n_jobs"])
+        if found_by == "chains":
+            Lengths.read(**{name: given[name] for name in CHAINS})
+        if found_by == "particles":
+            read_particles(**{name: given[name] for name in PARTICLES})
     except TypeError as error:
         raise ValueError(f"parameters: {error}") from None
-    return given, budget.constraints
+    return given, constraints
 
 
 def _read_pairs(value: object, where: str) -> dict[Any, Any] | None:
@@ -212,6 +277,38 @@ def _read_schema(schema: object, matrix: object, odds: Odds) -> tuple[Schema, tu
                 " in parameters.column_weights: columns of weight 0 are unused, and no others."
             )
     return found, weights
+
+
+def _with_wishes(
+    constraints: Constraints,
+    parameters: dict[str, Any],
+    schema: Schema,
+    column_weights: tuple[float, ...],
+) -> Constraints:
+    """Return the constraints with those on columns."""
+    first, without = (read_columns(name, parameters.get(name)) for name in WISHES)
+    if not first and not without:
+        return constraints
+    unused = {j for j, weight in enumerate(column_weights) if weight == 0}
+    try:
+        come_first, left_out = find_wishes(first, without, schema.names, unused)
+    except ValueError as error:
+        raise ValueError(f"parameters: {error}") from None
+    return replace(constraints, first_columns=come_first, without_columns=left_out)
+
+
+def _refuse_unwished_tests(tree: Tree, schema: Schema, constraints: Constraints) -> None:
+    for node, test in enumerate(tree.feature.tolist()):
+        if test < 0:
+            continue
+        j = schema.column_of_test[test]
+        first, without = constraints.first_columns, constraints.without_columns
+        if j in without or (node == 0 and first and j not in first):
+            wish = "without_columns" if j in without else "first_columns"
+            raise ValueError(
+                f"tree.feature[{node}] is {test}, a test of column {j}, which "
+                f"parameters.{wish} does not allow there."
+            )
 
 
 def _read_matrix(value: object) -> Schema:
@@ -317,17 +414,17 @@ def _read_importances(value: object, n_columns: int) -> NDArray[np.float64]:
     return shares
 
 
-def _read_trace(value: object) -> NDArray[Any]:
-    assert TRACE.names is not None
-    given = fields(value, "trace", TRACE.names)
-    trace = np.empty(len(items(given["seconds"], "trace.seconds")), dtype=TRACE)
-    for name in TRACE.names:
+def _read_trace(value: object, dtype: np.dtype[Any]) -> NDArray[Any]:
+    assert dtype.names is not None
+    given = fields(value, "trace", dtype.names)
+    trace = np.empty(len(items(given["seconds"], "trace.seconds")), dtype=dtype)
+    for name in dtype.names:
         entries = items(given[name], f"trace.{name}", len(trace))
         for i, entry in enumerate(entries):
             where = f"trace.{name}[{i}]"
             trace[name][i] = (
                 whole(entry, where, 0, _COUNT)
-                if name == "expansions"
+                if name in ("expansions", "steps")
                 else number_or_infinity(entry, where)
             )
     return trace

@@ -12,7 +12,7 @@ from typing import Any
 
 from maptree.files.json_values import fields, items, number, show, text, whole
 from maptree.trees.seen_rows import SAMPLE, SeenRows
-from maptree.trees.training import HeldOutScores, TrainingSummary
+from maptree.trees.training import BaselineScores, HeldOutScores, TrainingSummary
 from maptree.trees.tree import Tree
 
 _COUNT = 2**62
@@ -53,15 +53,22 @@ def read_training(value: object, tree: Tree, version: int) -> TrainingSummary:
         date=date,
         library=text(given["library"], f"{where}.library"),
         target=None if target is None else text(target, f"{where}.target"),
-        held_out=_read_scores(given["held_out"], f"{where}.held_out"),
+        held_out=_read_scores(given["held_out"], f"{where}.held_out", version),
         seen=_read_seen(given.get("seen"), f"{where}.seen", sum(counts)),
     )
 
 
-def _read_scores(value: object, where: str) -> HeldOutScores | None:
+def _read_scores(value: object, where: str, version: int) -> HeldOutScores | None:
+    """Return the scores; before version 6 there was no ROC AUC, and there were no baselines."""
     if value is None:
         return None
-    given = fields(value, where, list(HeldOutScores.__dataclass_fields__))
+    names = list(HeldOutScores.__dataclass_fields__)
+    added: dict[str, Any] = {"roc_auc": None, "baselines": []} if version < 6 else {}
+    given = added | fields(value, where, [name for name in names if name not in added])
+    baselines = [
+        _read_baseline(baseline, f"{where}.baselines[{i}]")
+        for i, baseline in enumerate(items(given["baselines"], f"{where}.baselines"))
+    ]
     return HeldOutScores(
         method=text(given["method"], f"{where}.method"),
         rows=whole(given["rows"], f"{where}.rows", 1, _COUNT),
@@ -70,7 +77,23 @@ def _read_scores(value: object, where: str) -> HeldOutScores | None:
         calibration_error=number(
             given["calibration_error"], f"{where}.calibration_error", 0.0, 1.0
         ),
+        roc_auc=_read_area(given["roc_auc"], f"{where}.roc_auc"),
+        baselines=tuple(baselines),
     )
+
+
+def _read_baseline(value: object, where: str) -> BaselineScores:
+    given = fields(value, where, list(BaselineScores.__dataclass_fields__))
+    return BaselineScores(
+        name=text(given["name"], f"{where}.name"),
+        accuracy=number(given["accuracy"], f"{where}.accuracy", 0.0, 1.0),
+        log_loss=number(given["log_loss"], f"{where}.log_loss", least=0.0),
+        roc_auc=_read_area(given["roc_auc"], f"{where}.roc_auc"),
+    )
+
+
+def _read_area(value: object, where: str) -> float | None:
+    return None if value is None else number(value, where, 0.0, 1.0)
 
 
 def _read_seen(value: object, where: str, n_rows: int) -> SeenRows | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from numbers import Integral, Real
 from typing import Any
 
@@ -14,6 +13,7 @@ from maptree.files.json_values import write_number
 from maptree.files.strict_json import dump, parse
 from maptree.files.whole_file import write_whole
 from maptree.model_file import FORMAT, PARAMETERS, VERSION, StoredModel
+from maptree.model_file.average import write_average
 from maptree.model_file.labels import write_labels
 from maptree.model_file.reading import parse_model
 from maptree.model_file.training import write_training
@@ -38,14 +38,14 @@ def write_model(model: StoredModel, path: str | os.PathLike[str]) -> None:
 
 def _values(model: StoredModel) -> dict[str, Any]:
     fitted, tree, schema = model.fitted, model.fitted.tree, model.fitted.schema
-    assert fitted.certificate is not None  # trees of samplers were refused before
-    assert fitted.importances is not None
     matrix = {"columns": len(schema.columns), "names": schema.names if schema.named else None}
-    certificate = asdict(fitted.certificate)
-    certificate["proved_depth"] = write_number(fitted.certificate.proved_depth)
-    encoded = (
-        None if schema.encoder is None else write_schema(keep_thresholds(schema, fitted.used_tests))
-    )
+    certificate = None
+    if fitted.certificate is not None:
+        certificate = fitted.certificate.numbers()
+        certificate["proved_depth"] = write_number(fitted.certificate.proved_depth)
+    encoded = None
+    if schema.encoder is not None:
+        encoded = write_schema(keep_thresholds(schema, fitted.needed_tests))
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -61,12 +61,15 @@ def _values(model: StoredModel) -> dict[str, Any]:
         },
         "rho": fitted.prior.rho.tolist(),
         "certificate": certificate,
-        "feature_importances": fitted.importances.tolist(),
-        "parameters": {name: _parameter(name, model.parameters[name]) for name in PARAMETERS},
+        "feature_importances": None if fitted.importances is None else fitted.importances.tolist(),
+        "parameters": {
+            name: _parameter(name, model.parameters[name]) for name in PARAMETERS[model.found_by]
+        },
         "trace": {
             name: [write_number(value) for value in fitted.trace[name].tolist()]
             for name in fitted.trace.dtype.names or ()
         },
+        "average": write_average(fitted.average),
     }
 
 
@@ -74,6 +77,8 @@ def _parameter(name: str, value: Any) -> Any:
     """Return a parameter as plain numbers, text and lists."""
     if name == "random_state":
         return int(value) if isinstance(value, Integral) else None
+    if name == "initial_tree":
+        return None if value is None else "search"
     if name == "column_weights" and isinstance(value, Mapping):
         # As pairs: the keys of JSON objects are always text.
         return [[_parameter("", key), _parameter("", weight)] for key, weight in value.items()]

@@ -68,6 +68,21 @@ def max_expansions(value: object) -> int:
     return -1 if value is None else whole_number("max_expansions", value, least=1)
 
 
+def patience(value: object) -> float:
+    """Return how patient a search is, for the core; None is infinite.
+
+    >>> patience(4), patience(None)
+    (4.0, inf)
+    """
+    if value is None:
+        return math.inf
+    remedy = "pass a number of at least 1, such as 4, or None to search until a limit is reached"
+    number = real_number("patience", value, remedy)
+    if number < 1:
+        raise bad_value("patience", value, "is too small", remedy)
+    return number
+
+
 def memory_limit(value: object) -> int:
     """Return a memory limit in bytes; -1 is no limit.
 

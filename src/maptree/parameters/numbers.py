@@ -48,20 +48,29 @@ def bad_type(parameter: str, value: object, fault: str, remedy: str) -> Paramete
     return ParameterTypeError(parameter, value, fault, remedy)
 
 
-def whole_number(name: str, value: object, least: int, most: int = _GREATEST) -> int:
+def whole_number(
+    name: str, value: object, least: int, most: int = _GREATEST, remedy: str = ""
+) -> int:
     """Return a parameter that must be a whole number from ``least`` to ``most``.
 
     >>> whole_number("min_samples_leaf", 5, least=1)
     5
     """
-    remedy = f"pass a whole number of at least {least}"
+    limited = most < _GREATEST
+    if not remedy:
+        numbers = f"from {least} to {most:,}" if limited else f"of at least {least}"
+        remedy = f"pass a whole number {numbers}"
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise bad_type(name, value, "is not a whole number", remedy)
     if value < least:
         raise bad_value(name, value, "is too small", remedy)
     if int(value) > most:
-        largest = "2**62" if most == _GREATEST else f"{most:,}"
-        raise bad_value(name, value, "is too large", f"pass a whole number of at most {largest}")
+        raise bad_value(
+            name,
+            value,
+            "is too large",
+            remedy if limited else "pass a whole number of at most 2**62",
+        )
     return int(value)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from numbers import Integral
 
-from maptree.parameters.names import nearest
+from maptree.parameters.columns import NoSuchColumn, position
 from maptree.parameters.numbers import bad_type, bad_value, real_number
 
 SPLIT_PRIORS = ("tests", "columns")
@@ -80,20 +80,10 @@ def by_column(odds: Odds, names: Sequence[str]) -> tuple[float, ...]:
 
 def _find(key: str | int, weight: float, names: Sequence[str]) -> int:
     """Return the position of a column."""
-    if isinstance(key, int):
-        if 0 <= key < len(names):
-            return key
-        remedy = f"pass a number from 0 to {len(names) - 1:,}, or a name"
-        raise bad_value(_of(key), weight, "is not about a column of X", remedy)
-    places = [j for j, name in enumerate(names) if name == key]
-    if len(places) == 1:
-        return places[0]
-    if places:
-        fault = f"is about {len(places):,} columns of that name"
-        raise bad_value(_of(key), weight, fault, "pass their numbers")
-    meant = " or ".join(map(repr, nearest(key, names)))
-    remedy = f"pass {meant} if that is meant" if meant else "pass a column's name or number"
-    raise bad_value(_of(key), weight, "is not about a column of X", remedy)
+    try:
+        return position(key, names)
+    except NoSuchColumn as error:
+        raise bad_value(_of(key), weight, error.fault, error.remedy) from None
 
 
 def _refuse_extremes(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
 from maptree import _core
 from maptree.tables.row_hashes import RowHashes
+from maptree.tables.sparse import SparseMatrix
 from maptree.tables.table import Matrix, Table
 from maptree.tables.values import Values
 
@@ -43,9 +44,20 @@ def first_not_binary(values: NDArray[Any], missing: bool = False) -> tuple[int, 
     return None
 
 
-def is_binary_matrix(table: Matrix) -> bool:
-    """Return whether a matrix is all 0/1."""
-    return table.masked is None and first_not_binary(table.values) is None
+def is_binary_matrix(table: Table) -> TypeGuard[Matrix | SparseMatrix]:
+    """Return whether a table is a matrix that is all 0/1."""
+    if isinstance(table, SparseMatrix):
+        return table.first_not_binary() is None
+    return (
+        isinstance(table, Matrix)
+        and table.masked is None
+        and first_not_binary(table.values) is None
+    )
+
+
+def pack_matrix(table: Table) -> _core.PackedTable | None:
+    """Pack a matrix that is all 0/1; None if the table is anything else."""
+    return table.pack() if isinstance(table, (Matrix, SparseMatrix)) else None
 
 
 def is_binary(values: Values) -> bool:
@@ -85,6 +97,9 @@ def refuse_not_binary(
             shown = "NaN" if value != value else str(value)
             raise ValueError(f"X has {shown} at row {bad[0]}, {table.label(bad[1])}: {why}")
         return
+    if columns is None and isinstance(table, SparseMatrix):
+        found = table.first_not_binary(missing)
+        columns = [] if found is None else [found[1]]
     for column in _some(table, columns):
         values = table.read(column)
         row = _first_bad(values, missing)
@@ -127,7 +142,7 @@ def binary_columns(
 
 def pack_binary(table: Table, columns: Sequence[int] | None = None) -> _core.PackedTable:
     """Pack a table that must be all 0/1, or some of its columns, which must be."""
-    packed = table.pack() if columns is None and isinstance(table, Matrix) else None
+    packed = pack_matrix(table) if columns is None else None
     if packed is None:
         refuse_not_binary(table, NOT_BINARY, columns=columns)
         packed = pack_columns(table.n_rows, list(binary_columns(table, columns)))
@@ -138,6 +153,9 @@ def add_binary_table(hashes: RowHashes, table: Table, columns: Sequence[int] | N
     """Add columns of a table that are known to be 0/1, all or some, to the hashes of its rows."""
     if columns is None and isinstance(table, Matrix) and table.masked is None:
         hashes.add_binary(table.values)
+        return
+    if columns is None and isinstance(table, SparseMatrix):
+        table.add_to(hashes)
         return
     for column in _some(table, columns):
         hashes.add(column, table.read(column))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from decimal import Decimal
 from numbers import Number
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from maptree.tables.written_numbers import find_numbers
 
 # Class numbers: one byte each if that is enough, because with 100 columns of 0 and 1, four bytes
 # would be a third of the packed table.
@@ -44,11 +47,30 @@ def target_fault(n_labels: int, n_rows: int, numbers: bool, whole: bool = True) 
     return "identifier" if n_rows <= _ROWS_PER_LABEL * n_labels else ""
 
 
+def in_order_if_numbers(texts: Sequence[str]) -> tuple[list[str], bool] | None:
+    """Return labels in the order of the numbers that they are as text, and whether all are whole.
+
+    None if they are not numbers such as ``$12.50`` or ``4,321``, or so few that they are classes.
+
+    >>> in_order_if_numbers([f"${price},000" for price in range(120, 99, -1)])[0][0]
+    '$100,000'
+    >>> in_order_if_numbers(["$1", "$2"])
+    """
+    found = find_numbers([list(texts)], None) if len(texts) > _FEW else None
+    if found is None:
+        return None
+    order = np.argsort(found.numbers, kind="stable")
+    return [texts[i] for i in order], bool((found.numbers == np.floor(found.numbers)).all())
+
+
 def doubtful_classes(classes: NDArray[Any], n_rows: int) -> str:
     """Return what is wrong with these classes of this many rows, in words; "" if nothing is."""
     number = not isinstance(classes[0], (bool, np.bool_)) and isinstance(classes[0], Number)
     numbers = number and classes.dtype.kind in "iufO"
-    fault = target_fault(len(classes), n_rows, numbers, not numbers or _are_whole(classes))
+    whole = not numbers or _are_whole(classes)
+    if isinstance(classes[0], str) and (read := in_order_if_numbers(classes.tolist())):
+        classes, (_, whole), numbers = np.array(read[0], dtype=object), read, True
+    fault = target_fault(len(classes), n_rows, numbers, whole)
     if fault == "measurement":
         return (
             f"y has {len(classes):,} different numbers in {n_rows:,} rows, from {classes[0]} to "

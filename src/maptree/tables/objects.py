@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import operator
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -21,12 +22,15 @@ _EPOCH_UTC = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 # Type names of pandas' NA and NaT, so that they are recognised without importing pandas.
 _MISSING_TYPES = ("NAType", "NaTType", "NoneType", "MaskedConstant")
+# Types whose values are compared with themselves in C, without surprises.
+_PLAIN = {bool, int, float, str, type(None)}
 # Types with a value that stands for a missing one.
 _WITH_NAN = (float, np.floating, Decimal, np.datetime64, np.timedelta64)
 # Numbers that no array type holds have this many digits at most, before or after the point: a
 # threshold between 1 and Decimal("1e100000000") would have a hundred million.
 _MOST_DIGITS = 1000
 _LARGEST = 10**_MOST_DIGITS
+_LARGEST_INT = 2**63 - 1
 # The size of a Decimal of that many digits, which tells their number without counting them.
 _LARGEST_SIZE = Decimal(10**_MOST_DIGITS - 1).__sizeof__()
 
@@ -49,13 +53,15 @@ def read_objects(
     >>> values.kind, values.data, list(values.categories)
     ('category', array([ 0, -1,  1], dtype=int32), ['red', 'blue'])
     """
-    missing = find_missing(column.tolist())
+    objects = column.tolist()
+    missing = find_missing(objects)
     if masked is not None:
         missing |= masked
     present = np.flatnonzero(~missing)
     if len(present) == 0:
         return nothing(len(column), dtype)
-    objects = column[present].tolist()
+    if len(present) < len(column):
+        objects = column[present].tolist()
     each = list(map(type, objects))
     families: dict[str, int] = {}  # and the first row of each
     for type_ in set(each):
@@ -122,6 +128,9 @@ def find_missing(objects: list[Any]) -> NDArray[np.bool_]:
     sometimes = tuple(t for t in set(each) if issubclass(t, _WITH_NAN))
     if sometimes == (Decimal,) and len(set(each)) == 1:
         nan = [flag for piece in in_pieces(objects) for flag in map(Decimal.is_nan, piece)]
+        missing |= np.array(nan, dtype=bool)
+    elif sometimes and set(each) <= _PLAIN:
+        nan = [flag for piece in in_pieces(objects) for flag in map(operator.ne, piece, piece)]
         missing |= np.array(nan, dtype=bool)
     elif sometimes:
         nan = [
@@ -219,6 +228,11 @@ def _booleans(objects: Sequence[Any], where: str) -> Converted:
 
 def _numbers(objects: Sequence[Any], where: str) -> Converted:
     """Choose a type that holds all numbers exactly: whole, float, or the objects themselves."""
+    types = set(map(type, objects))
+    if types == {float}:
+        return np.array(objects, dtype=np.float64), Fraction(1), None
+    if types == {int} and -_LARGEST_INT <= min(objects) <= max(objects) <= _LARGEST_INT:
+        return np.array(objects, dtype=np.int64), Fraction(1), None
     plain: list[int | float | Decimal] = []
     for piece in in_pieces(objects):
         try:

@@ -73,6 +73,24 @@ class RowHashes:
         """
         self._binary = _BinaryHashes(matrix)
 
+    def add_zeros(self, n_columns: int) -> None:
+        """Add columns that are 0 in every row; ``add_ones`` then makes some values 1."""
+        zeros = sum(
+            int(terms.sum(dtype=np.uint64))
+            for first in range(0, n_columns, _BLOCK)
+            for terms in _binary_terms(np.arange(first, min(first + _BLOCK, n_columns)))[:1]
+        )
+        if self._sums is None:
+            self._sums = np.zeros(self._n_rows, dtype=np.uint64)
+        self._sums += np.uint64(zeros & _MASK)
+
+    def add_ones(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> bool:
+        """Make values of columns that are 0 so far 1; return whether there is time for more."""
+        assert self._sums is not None
+        no, yes = _binary_terms(columns)
+        np.add.at(self._sums, rows, yes - no)
+        return not self._is_late()
+
     def blocks(self, codes: NDArray[Any]) -> Iterator[tuple[slice, Hashes]]:
         """Yield the hashes of rows with these class numbers, 48 bits each, some rows at a time.
 
@@ -162,8 +180,7 @@ class _BinaryHashes:
         if first in self._kept:
             return self._kept[first]
         columns = np.arange(first, min(first + _COLUMNS, self.matrix.shape[1]))
-        keys = _column_keys(columns)
-        no, yes = (mixed(_number_bits(np.array([v], dtype=np.float64)) ^ keys) for v in (0, 1))
+        no, yes = _binary_terms(columns)
         more = np.zeros(-(-len(columns) // 8) * 8, dtype=np.uint64)
         more[: len(columns)] = yes - no
         bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, np.newaxis], axis=1)
@@ -175,6 +192,13 @@ class _BinaryHashes:
 
 def _column_keys(columns: NDArray[np.intp]) -> Hashes:
     return mixed(columns.astype(np.uint64) << np.uint64(32))
+
+
+def _binary_terms(columns: NDArray[np.intp]) -> tuple[Hashes, Hashes]:
+    """Return the terms of 0 and of 1 in columns."""
+    keys = _column_keys(columns)
+    no, yes = (mixed(_number_bits(np.array([v], dtype=np.float64)) ^ keys) for v in (0, 1))
+    return no, yes
 
 
 def _bits(values: Values) -> Hashes:

@@ -23,6 +23,7 @@ _REMEDIES = {
     "0 sample(s)": "Pass at least one row.",
     "0 feature(s)": "Pass at least one column.",
 }
+_COMPLEX = "Complex data not supported: pass real and imaginary parts as columns."
 _NATIVE = {np.dtype(kind) for kind in np.typecodes["AllInteger"] + "?fd"}
 
 
@@ -100,13 +101,12 @@ def read_table(owner: Any, X: Any, *, reset: bool) -> Table:
 
     ``reset`` sets ``n_features_in_`` and ``feature_names_in_`` of ``owner``, as in scikit-learn.
     """
-    if issparse(X):
-        raise TypeError(
-            "X is a sparse matrix: sparse data is not supported. Pass X.toarray(); "
-            "the search packs it into one bit per value."
-        )
-    _refuse_records(X)
     table: Table | None = None
+    if issparse(X):
+        table = _read_sparse(owner, X, reset)
+        table.names = getattr(owner, "feature_names_in_", None)
+        return table
+    _refuse_records(X)
     if not isinstance(X, (np.ndarray, list, tuple)):
         from maptree.tables.frames import open_frame  # which needs narwhals
 
@@ -130,9 +130,9 @@ def _read_array(owner: Any, X: Any, reset: bool) -> Table:
     masked = np.ma.getmaskarray(X) if np.ma.is_masked(X) else None
     if masked is not None:
         X = np.ma.getdata(X)
-    values = _validate(owner, _as_objects(X), reset)
+    values: NDArray[Any] = _validate(owner, _as_objects(X), reset)
     if values.dtype.kind == "c":  # scikit-learn refuses it as well, with another message
-        raise ValueError("Complex data not supported: pass real and imaginary parts as columns.")
+        raise ValueError(_COMPLEX)
     if values.dtype.kind in "biuf":
         numbers = native(values)
         borrowed = isinstance(X, np.ndarray) and np.may_share_memory(numbers, X)
@@ -142,10 +142,23 @@ def _read_array(owner: Any, X: Any, reset: bool) -> Table:
     return Objects(values, masked)
 
 
-def _validate(owner: Any, X: Any, reset: bool) -> NDArray[Any]:
+def _read_sparse(owner: Any, X: Any, reset: bool) -> Table:
+    from maptree.tables.sparse import SparseMatrix
+
+    if X.dtype.kind == "c":
+        raise ValueError(_COMPLEX)
+    if X.ndim != 2:
+        raise ValueError(
+            f"Expected 2D array, got a sparse array with {X.ndim} dimension: pass a table of rows "
+            "and columns."
+        )
+    return SparseMatrix(_validate(owner, X, reset, accept_sparse="csc"))
+
+
+def _validate(owner: Any, X: Any, reset: bool, accept_sparse: str | bool = False) -> Any:
     try:
-        values: NDArray[Any] = validate_data(
-            owner, X, reset=reset, dtype=None, ensure_all_finite=False
+        values = validate_data(
+            owner, X, reset=reset, dtype=None, ensure_all_finite=False, accept_sparse=accept_sparse
         )
     except ValueError as error:
         if "inhomogeneous" in str(error):

@@ -14,6 +14,7 @@ from maptree.parameters.budget import Constraints
 from maptree.parameters.prior import Prior
 from maptree.schema.columns import Schema
 from maptree.schema.weights_of_tests import weights_of_tests
+from maptree.trees.average import Average
 from maptree.trees.certificate import Certificate
 from maptree.trees.leaf_probabilities import posterior_mean
 from maptree.trees.training import TrainingSummary
@@ -27,6 +28,10 @@ TRACE = np.dtype(
         ("log_posterior", np.float64),
         ("log_posterior_bound", np.float64),
     ]
+)
+# Fields of the trace of a sampler.
+SAMPLER_TRACE = np.dtype(
+    [("seconds", np.float64), ("steps", np.int64), ("log_posterior", np.float64)]
 )
 
 
@@ -52,11 +57,13 @@ class FittedTree:
     trace : structured array
         The course of the run: seconds, log_posterior, and log_posterior_bound for a search.
     certificate : Certificate or None
-        What is proved; None for the best tree of a sampler, which proves nothing.
+        What is proved; None for the best tree of a sampler that did not start from a search.
     constraints : Constraints
         The trees that the certificate is about.
     importances : float64 array (columns,) or None
         The share of each column in the gain of the splits; None for the best tree of a sampler.
+    average : Average or None
+        The trees of a sampler, whose predictions are averaged; None: the tree predicts alone.
     """
 
     tree: Tree
@@ -68,6 +75,7 @@ class FittedTree:
     certificate: Certificate | None = None
     constraints: Constraints = field(default_factory=Constraints)
     importances: NDArray[np.float64] | None = None
+    average: Average | None = None
 
     @property
     def labels(self) -> list[str]:
@@ -96,6 +104,24 @@ class FittedTree:
     def used_columns(self) -> list[int]:
         """The columns that the tree tests, in the order of the table."""
         return sorted({self.schema.column_of_test[test] for test in self.used_tests})
+
+    @cached_property
+    def needed_tests(self) -> list[int]:
+        """The tests that predictions need: those of the tree, or of all trees of an average."""
+        if self.average is None:
+            return self.used_tests
+        return sorted({*self.used_tests, *self.average.used_tests})
+
+    @property
+    def needed_columns(self) -> list[int]:
+        """The columns that predictions need, in the order of the table."""
+        return sorted({self.schema.column_of_test[test] for test in self.needed_tests})
+
+    def is_of_the_table_of(self, other: FittedTree) -> bool:
+        """Return whether both were fitted to the same rows, as far as it is known."""
+        seen, known = other.training.seen, self.training.seen
+        same = other.schema.names == self.schema.names and list(other.labels) == list(self.labels)
+        return same and (seen is None or known is None or seen.digest == known.digest)
 
     def named(self, feature_names: Sequence[str] | None) -> FittedTree:
         """Return the tree with names for a table that had none; None changes nothing.
@@ -149,7 +175,7 @@ def fitted_tree(model: FittedTree | HasFittedTree) -> FittedTree:
     found = getattr(model, "fitted_", None)
     if isinstance(found, FittedTree):
         return found
-    if hasattr(model, "get_params"):
+    if hasattr(model, "get_params") and isinstance(getattr(type(model), "tree_", None), property):
         from sklearn.exceptions import NotFittedError
 
         raise NotFittedError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import overload
 
@@ -102,32 +102,49 @@ class Trees(Sequence[Tree]):
         evaluated once.
         """
         total = np.zeros((n_rows, values.shape[1]))
-        nodes, tree = self.nodes()
-        used = np.unique(self.splits()[0]).tolist()
-        first = np.zeros(len(self.feature), dtype=np.int64)  # node of each node's tree
-        first[nodes] = self.starts[tree]
-        children = first + self.left, first + self.right
+        children = self._children()
         for start in range(0, n_rows, _BLOCK):
             block = np.arange(start, min(start + _BLOCK, n_rows), dtype=np.intp)
-            answers = {test: answer(test, block) for test in used}
-            self._add(values, children, answers, total[start : start + _BLOCK])
+            for rows, leaves in self._reached(children, block, answer):
+                total[start + rows] += values[leaves].sum(axis=0)
         return total
 
-    def _add(
+    def leaves(self, rows: NDArray[np.intp], answer: Answer) -> NDArray[np.int64]:
+        """Return the leaf that each of some rows ends in, in each tree: (rows, trees).
+
+        Leaves are numbered as in the flat arrays.
+        """
+        tree_of = np.zeros(len(self.feature), dtype=np.intp)
+        nodes, tree = self.nodes()
+        tree_of[nodes] = tree
+        found = np.empty((len(rows), len(self)), dtype=np.int64)
+        for some, leaves in self._reached(self._children(), rows, answer):
+            found[some[:, np.newaxis], tree_of[leaves]] = leaves
+        return found
+
+    def _children(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the children of each node, numbered as in the flat arrays."""
+        nodes, tree = self.nodes()
+        first = np.zeros(len(self.feature), dtype=np.int64)  # node of each node's tree
+        first[nodes] = self.starts[tree]
+        return first + self.left, first + self.right
+
+    def _reached(
         self,
-        values: NDArray[np.float64],
         children: tuple[NDArray[np.int64], NDArray[np.int64]],
-        answers: dict[int, NDArray[np.bool_]],
-        total: NDArray[np.float64],
-    ) -> None:
+        block: NDArray[np.intp],
+        answer: Answer,
+    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.int64]]]:
+        """Yield rows, by their places in a block, and leaves that exactly these rows end in."""
         left, right = children
+        answers = {test: answer(test, block) for test in np.unique(self.splits()[0]).tolist()}
         # Rows, and the nodes of different trees that exactly these rows reach.
-        stack = [(np.arange(len(total), dtype=np.intp), self.starts)]
+        stack = [(np.arange(len(block), dtype=np.intp), self.starts)]
         while stack:
             rows, nodes = stack.pop()
             for test, same in self._by_test(nodes):
                 if test < 0:
-                    total[rows] += values[same].sum(axis=0)
+                    yield rows, same
                     continue
                 true = answers[test][rows]
                 for child, reached in ((left, rows[~true]), (right, rows[true])):

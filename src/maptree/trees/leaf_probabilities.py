@@ -32,14 +32,20 @@ def credible_interval(
     >>> credible_interval(np.array([[0, 0]]), np.array([1.0, 1.0]), level=0.5)[0, 0]
     array([0.25, 0.75])
     """
-    remedy = "pass a number above 0 and below 1, such as 0.95"
-    if not 0 < real_number("level", level, remedy) < 1:
-        raise bad_value("level", level, "is out of range", remedy)
+    tail = (1.0 - read_level(level)) / 2.0
     ours = counts + rho
     if ours.shape[1] == 1:
         return np.ones((*ours.shape, 2))
     from scipy.special import betaincinv  # slow to import, and probabilities do not need it
 
     others = ours.sum(axis=1, keepdims=True) - ours
-    tail = (1.0 - level) / 2.0
     return np.stack([betaincinv(ours, others, tail), betaincinv(ours, others, 1.0 - tail)], axis=-1)
+
+
+def read_level(level: object) -> float:
+    """Return a credible level, checked."""
+    remedy = "pass a number above 0 and below 1, such as 0.95"
+    checked = real_number("level", level, remedy)
+    if not 0 < checked < 1:
+        raise bad_value("level", level, "is out of range", remedy)
+    return checked

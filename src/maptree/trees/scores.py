@@ -1,15 +1,18 @@
-"""How good predictions are: accuracy, log loss, calibration, confusion."""
+"""How good predictions are: accuracy, log loss, calibration, ROC AUC, confusion; a baseline."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maptree.trees.training import HeldOutScores
+from maptree.trees.decisions import Scored, macro_roc_auc
+from maptree.trees.training import BaselineScores, HeldOutScores
 
 _BINS = 10
+MOST_FREQUENT, LOGISTIC_REGRESSION = "most frequent class", "logistic regression"
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,7 @@ class Scores:
     confusions: NDArray[np.int64]  # (pairs that occur, 3): label or -1, prediction, rows
     n_classes: int
     unknown: int
+    roc_auc: float | None  # of more than two classes the mean, each against all others
 
     @property
     def confusion(self) -> NDArray[np.int64]:
@@ -50,11 +54,21 @@ class Scores:
         table[label, prediction] = rows  # -1 is the last row
         return table
 
-    def kept(self, method: str) -> HeldOutScores:
+    def kept(self, method: str, baselines: Sequence[BaselineScores] = ()) -> HeldOutScores:
         """Return the scores that a model file holds."""
         return HeldOutScores(
-            method, self.rows, self.accuracy, self.log_loss, self.calibration_error
+            method,
+            self.rows,
+            self.accuracy,
+            self.log_loss,
+            self.calibration_error,
+            self.roc_auc,
+            tuple(baselines),
         )
+
+    def as_baseline(self, name: str) -> BaselineScores:
+        """Return the scores of something that the tree is compared with."""
+        return BaselineScores(name, self.accuracy, self.log_loss, self.roc_auc)
 
 
 def score(
@@ -92,7 +106,20 @@ def score(
         confusions=np.column_stack([pairs, rows]),
         n_classes=probabilities.shape[1],
         unknown=int((~known).sum() + (~usable).sum()),
+        roc_auc=macro_roc_auc(Scored.of(probabilities, labels, leaves)),
     )
+
+
+def most_frequent(training_counts: NDArray[np.int64], labels: NDArray[np.intp]) -> BaselineScores:
+    """Score the class frequencies in training as probabilities; -1 is an unknown class.
+
+    >>> found = most_frequent(np.array([30, 10]), np.array([0, 1]))
+    >>> found.name, found.accuracy, round(found.log_loss, 3), found.roc_auc
+    ('most frequent class', 0.5, 0.837, 0.5)
+    """
+    frequencies = (training_counts / training_counts.sum())[np.newaxis]
+    scores = score(frequencies, labels, np.zeros(len(labels), dtype=np.intp))
+    return scores.as_baseline(MOST_FREQUENT)
 
 
 def _bins(confidence: NDArray[np.float64], right: NDArray[np.bool_]) -> tuple[Bin, ...]:

@@ -12,6 +12,25 @@ from maptree.trees.tree import Tree
 
 
 @dataclass(frozen=True)
+class BaselineScores:
+    """How well something simpler, or something else, predicts the same rows.
+
+    Attributes
+    ----------
+    name : str
+        "most frequent class", which predicts the class frequencies in training, or "logistic
+        regression".
+    accuracy, log_loss, roc_auc
+        As in ``HeldOutScores``.
+    """
+
+    name: str
+    accuracy: float
+    log_loss: float
+    roc_auc: float | None = None
+
+
+@dataclass(frozen=True)
 class HeldOutScores:
     """How well a model predicts rows that it was not fitted on.
 
@@ -28,6 +47,11 @@ class HeldOutScores:
     calibration_error : float
         The expected calibration error: the mean absolute difference between the probability of the
         predicted class and the share of correct predictions, in ten bins.
+    roc_auc : float or None
+        The area under the ROC curve of two classes; of more the mean over classes, each against
+        all others. None if the rows are all of one class, and in models of earlier versions.
+    baselines : tuple of BaselineScores
+        Others on the same rows.
     """
 
     method: str
@@ -35,6 +59,12 @@ class HeldOutScores:
     accuracy: float
     log_loss: float
     calibration_error: float
+    roc_auc: float | None = None
+    baselines: tuple[BaselineScores, ...] = ()
+
+    def as_baseline(self, name: str) -> BaselineScores:
+        """Return the scores that baselines have, too."""
+        return BaselineScores(name, self.accuracy, self.log_loss, self.roc_auc)
 
 
 @dataclass(frozen=True)

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from html import escape
 from textwrap import wrap
 
 from maptree.schema.columns import Column
+from maptree.words.html_parts import fragment, table
 
 # How parts of notes begin that `fit` says at once: they may be about a mistake.
 ROW_NUMBERS = "whole numbers that all differ and"
 _READ = "text such as "
+_MOST_FREQUENT = re.compile(r"the [\d,]+ most frequent of [\d,]+ categories")
 _THINNED = re.compile(r"([\d,]+) of ([\d,]+) thresholds, by quantile")
 _NOT_READ = ("dates such as ", "money in several ")
 _IN_DOUBT = ": set decimal to "
 
 _WIDTH = 79
 _NAME = 24  # longer names are shortened
-_LEFT = ' style="text-align: left"'  # notebooks align cells to the right
+_LINES = 60  # columns that a notebook shows
 
 
 class ColumnReport(str):
@@ -30,16 +31,12 @@ class ColumnReport(str):
         return str(self)
 
     def _repr_html_(self) -> str:
-        cells = [
+        cells = [("Column", "Kind", "Tests", "Note")]
+        cells += [
             (_short(column.name), column.kind, f"{len(column.tests):,}", _note(column))
             for column in self.columns
         ]
-        rows = "".join(
-            f"<tr>{''.join(f'<td{_LEFT}>{escape(cell)}</td>' for cell in row)}</tr>"
-            for row in cells
-        )
-        head = "".join(f"<th{_LEFT}>{name}</th>" for name in ("Column", "Kind", "Tests", "Note"))
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        return fragment(table(cells, "Columns", words=(0, 1, 3), most=_LINES))
 
 
 def report(schema: Sequence[Column]) -> ColumnReport:
@@ -86,6 +83,16 @@ def thinned(column: Column) -> tuple[int, int] | None:
     """
     found = _THINNED.search(column.note)
     return None if found is None else (_whole(found[1]), _whole(found[2]))
+
+
+def categories_tested(column: Column) -> str:
+    """Return what the note says about categories without a test; "" if all have one.
+
+    >>> categories_tested(Column("x", "category", "", note="the 2 most frequent of 9 categories"))
+    'the 2 most frequent of 9 categories'
+    """
+    found = _MOST_FREQUENT.search(column.note)
+    return "" if found is None else found[0]
 
 
 def _whole(text: str) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ from maptree.words.tests import TestWords
 
 _WIDTH = 79
 _NAME = 56  # characters of a column or test; longer ones are shortened
+_MOST_CHAINS = 64  # that are compared with each other
 _LINES = 10  # the most columns, and the most trees, that the text shows
 
 
@@ -26,6 +27,17 @@ class SplitFrequency(NamedTuple):
     name: str
     probability: float  # that a tree does
     expected_splits: float  # of a tree
+    low: float  # the least and the greatest probability by a single chain
+    high: float
+
+
+class FirstSplit(NamedTuple):
+    """How often trees split on a column first, and on which of its tests most often."""
+
+    name: str
+    probability: float
+    test: str
+    test_probability: float
 
 
 class FrequentTree(NamedTuple):
@@ -44,9 +56,14 @@ class PosteriorSummary:
     ----------
     columns : tuple of SplitFrequency
         For every column that some tree splits on: its name, the probability that a tree splits on
-        it, and the expected number of splits. The most probable come first.
+        it, the expected number of splits, and the least and greatest of these probabilities by a
+        single chain (of particles: the probability): where they differ widely, the chains have not
+        seen enough trees to tell. The most probable come first.
     tests : tuple of SplitFrequency
         The same for every binary test; a column of numbers has several.
+    first_splits : tuple of FirstSplit
+        For every column that some tree splits on at the root: its name, the probability of that,
+        and the most probable of its tests there. The most probable come first.
     leaves, depth : dict
         From a number of leaves (a depth) to its probability, in ascending order.
     trees : tuple of FrequentTree
@@ -57,6 +74,7 @@ class PosteriorSummary:
 
     columns: tuple[SplitFrequency, ...]
     tests: tuple[SplitFrequency, ...]
+    first_splits: tuple[FirstSplit, ...]
     leaves: dict[int, float]
     depth: dict[int, float]
     trees: tuple[FrequentTree, ...]
@@ -67,16 +85,37 @@ class PosteriorSummary:
             *_distribution("Leaves", self.leaves),
             *_distribution("Depth", self.depth),
             "",
-            f"{'Column':<{_NAME}}  {'P(used)':>8}  {'splits':>8}",
         ]
         listed = self.columns[:_LINES]
+        by_chain = any(column.low < column.high for column in listed)
+        name_width = _NAME - 15 * by_chain
+        lines.append(
+            f"{'Column':<{name_width}}  {'P(used)':>8}  "
+            + ("     by chain  " if by_chain else "")
+            + f"{'splits':>8}"
+        )
         shares = probability_texts((_clean(column.probability) for column in listed), 3)
-        for (name, _, splits), share in zip(listed, shares, strict=True):
-            lines.append(f"{_cut(name):<{_NAME}}  {share:>8}  {splits:8.3f}")
+        for column, share in zip(listed, shares, strict=True):
+            between = f"{column.low:5.2f} to {column.high:4.2f}  " if by_chain else ""
+            lines.append(
+                f"{cut(column.name, name_width):<{name_width}}  {share:>8}  {between}"
+                f"{column.expected_splits:8.3f}"
+            )
         if not self.columns:
             lines.append("none: every tree is a single leaf")
         if len(self.columns) > _LINES:
             lines.append(f"and {len(self.columns) - _LINES:,} more")
+        if self.first_splits:
+            lines += ["", f"{'First split, and the most frequent':<{_NAME}}  {'P(first)':>8}"]
+        firsts = self.first_splits[:_LINES]
+        of_firsts = probability_texts((_clean(first.probability) for first in firsts), 3)
+        of_tests = probability_texts((_clean(first.test_probability) for first in firsts), 3)
+        for first, share, of_test in zip(firsts, of_firsts, of_tests, strict=True):
+            lines.append(f"{cut(first.name):<{_NAME}}  {share:>8}")
+            if first.test != first.name:
+                lines.append(f"  {cut(first.test, _NAME - 2):<{_NAME - 2}}  {of_test:>8}")
+        if not self.trees:
+            return "\n".join(lines)
         lines += ["", f"{'Tree':<10}  {'weight':>8}  {'log posterior':>16}  leaves  depth"]
         weights = probability_texts((_clean(tree.weight) for tree in self.trees[:_LINES]), 4)
         for number, (tree, _, log_posterior) in enumerate(self.trees[:_LINES], start=1):
@@ -87,6 +126,12 @@ class PosteriorSummary:
         if self.n_trees > len(self.trees[:_LINES]):
             lines.append(f"of {self.n_trees:,} distinct trees")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """Return the same as tables, for a notebook."""
+        from maptree.words.posterior_summary_html import summary_html
+
+        return summary_html(self)
 
 
 def summarise(weighted: WeightedTrees, schema: Schema, n_trees: int) -> PosteriorSummary:
@@ -108,6 +153,10 @@ def summarise(weighted: WeightedTrees, schema: Schema, n_trees: int) -> Posterio
     Column                                                     P(used)    splits
     age                                                          0.750     0.750
     <BLANKLINE>
+    First split, and the most frequent                        P(first)
+    age                                                          0.750
+      age <= 45.5                                                0.750
+    <BLANKLINE>
     Tree          weight     log posterior  leaves  depth
     1             0.7500           -6.4000       2      1
     2             0.2500           -7.5000       1      0
@@ -117,8 +166,9 @@ def summarise(weighted: WeightedTrees, schema: Schema, n_trees: int) -> Posterio
     words = TestWords(schema)
     heaviest = zip(trees[:n_trees], weights, weighted.log_posteriors, strict=False)
     return PosteriorSummary(
-        columns=_frequencies(schema.columns_of(tests), tree, weights, schema.names.__getitem__),
-        tests=_frequencies(tests, tree, weights, words.test),
+        columns=_frequencies(schema.columns_of(tests), tree, weighted, schema.names.__getitem__),
+        tests=_frequencies(tests, tree, weighted, words.test),
+        first_splits=_first_splits(weighted, schema, words.test),
         leaves=_probabilities(trees.n_leaves(), weights),
         depth=_probabilities(trees.depths(), weights),
         trees=tuple(FrequentTree(t, float(w), float(p)) for t, w, p in heaviest),
@@ -129,20 +179,56 @@ def summarise(weighted: WeightedTrees, schema: Schema, n_trees: int) -> Posterio
 def _frequencies(
     what: NDArray[np.integer],
     tree: NDArray[np.intp],
-    weights: NDArray[np.float64],
+    weighted: WeightedTrees,
     name: Callable[[int], str],
 ) -> tuple[SplitFrequency, ...]:
     """Return how often trees use each column or test, given those of the inner nodes of trees."""
+    weights = weighted.weights
     those, what = np.unique(what, return_inverse=True)
     splits = np.bincount(what, weights[tree], minlength=len(those))
     once = np.unique(np.stack([tree, what]), axis=1)  # once per tree, however often it is used
     used = np.bincount(once[1], weights[once[0]], minlength=len(those))
+    low, high = used.copy(), used.copy()
+    if 1 < len(weighted.sample) <= _MOST_CHAINS:
+        by_chain = [
+            np.bincount(once[1], shares[once[0]], minlength=len(those))
+            for shares in _shares_by_chain(weighted)
+        ]
+        low, high = np.min(by_chain, axis=0), np.max(by_chain, axis=0)
     order = np.lexsort([-splits, -used])
     return tuple(
-        SplitFrequency(name(int(those[i])), float(used[i]), float(splits[i]))
+        SplitFrequency(
+            name(int(those[i])), float(used[i]), float(splits[i]), float(low[i]), float(high[i])
+        )
         for i in order.tolist()
         if used[i] > 0
     )
+
+
+def _shares_by_chain(weighted: WeightedTrees) -> Iterator[NDArray[np.float64]]:
+    """Yield the share of each tree among the samples of each chain."""
+    for samples in weighted.sample:
+        kept = samples[samples >= 0]
+        yield np.bincount(kept, minlength=len(weighted.trees)) / len(kept)
+
+
+def _first_splits(
+    weighted: WeightedTrees, schema: Schema, name: Callable[[int], str]
+) -> tuple[FirstSplit, ...]:
+    roots = weighted.trees.feature[weighted.trees.starts]
+    split = roots >= 0
+    tests, place = np.unique(roots[split], return_inverse=True)
+    shares = np.bincount(place, weighted.weights[split], minlength=len(tests))
+    columns, of_test = np.unique(schema.columns_of(tests), return_inverse=True)
+    sums = np.bincount(of_test, shares, minlength=len(columns))
+    found = []
+    for c in np.argsort(-sums, kind="stable").tolist():
+        most = max(np.flatnonzero(of_test == c).tolist(), key=lambda t: shares[t])
+        column = schema.names[int(columns[c])]
+        found.append(
+            FirstSplit(column, float(sums[c]), name(int(tests[most])), float(shares[most]))
+        )
+    return tuple(found)
 
 
 def _probabilities(values: NDArray[np.intp], weights: NDArray[np.float64]) -> dict[int, float]:
@@ -167,9 +253,9 @@ def _clean(probability: float) -> float:
     return round(probability, 12)
 
 
-def _cut(name: str) -> str:
+def cut(name: str, most: int = _NAME) -> str:
     """Shorten a name in the middle: long names often differ at the end."""
-    if len(name) <= _NAME:
+    if len(name) <= most:
         return name
-    tail = _NAME // 2 - 3
-    return f"{name[: _NAME - tail - 3]}...{name[-tail:]}"
+    tail = most // 2 - 3
+    return f"{name[: most - tail - 3]}...{name[-tail:]}"

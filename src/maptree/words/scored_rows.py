@@ -8,6 +8,7 @@ from typing import Any
 from maptree.trees.seen_rows import Overlap
 from maptree.words.values import count
 
+_SAMPLE = "(Models remember a sample of their training rows.)"
 _FLATTERED = "Scores on rows used for fitting do not show how well the tree predicts others."
 
 
@@ -91,11 +92,11 @@ def _estimated(overlap: Overlap) -> str:
     if not overlap.equal:
         return (
             f"None of {checked} that can be checked is equal to a training row: with 95% "
-            f"certainty, at most {overlap.high:,.0f} of {overlap.rows:,} are."
+            f"certainty, at most {overlap.high:,.0f} of {overlap.rows:,} are. {_SAMPLE}"
         )
     return (
         f"{overlap.equal:,} of {checked} that can be checked are equal to training rows: with 95% "
-        f"certainty {overlap.low:,.0f} to {overlap.high:,.0f} of {overlap.rows:,}."
+        f"certainty {overlap.low:,.0f} to {overlap.high:,.0f} of {overlap.rows:,}. {_SAMPLE}"
     )
 
 

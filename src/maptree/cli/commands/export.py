@@ -60,8 +60,12 @@ def export(
         ),
     ] = None,
     table: Annotated[
-        str, typer.Option(metavar="NAME", help="Name of the table that the SQL selects from.")
-    ] = "data",
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Name of the table that the SQL selects from. Default: data."
+        ),
+    ] = None,
+    single_tree: options.SingleTree = False,
     json: options.Json = False,
 ) -> None:
     """Export the tree as SQL, ONNX, Python, C, JavaScript, a picture or JSON.
@@ -79,16 +83,24 @@ def export(
     from maptree.model_file.reading import read_model
     from maptree.parameters.names import nearest
 
+    to = "sql" if to == "ansi" else to  # as to_sql calls it
     if to not in FORMATS:
         meant = "".join(f" Did you mean {name}?" for name in nearest(to, FORMATS)[:1])
         raise Refusal(f"--to {to} is unknown: pass one of {', '.join(FORMATS)}.{meant}", USAGE)
     if to == "onnx" and output is None:
         raise Refusal("--to onnx writes a binary file: pass --output FILE.onnx.", USAGE)
     fitted = read_model(model).fitted
+    if fitted.average is not None and not single_tree:
+        raise Refusal(
+            f"{model} predicts by the average of {len(fitted.average.weighted.trees):,} trees, and "
+            "an export holds one. Pass --single-tree to export the most probable tree, whose "
+            "predictions differ from those of the average.",
+            USAGE,
+        )
     if output is not None:
         options.refuse_model(output, model)
         options.refuse_foreign(output, "an exported tree", _is_export)
-    content = _exported(fitted, to, table)
+    content = _exported(fitted, to, table or "data")
     if output is not None:
         write_whole(output, content)
         written(output)
@@ -99,6 +111,8 @@ def export(
         data_output().write(content.decode())
     else:
         note(f"Written to {output}.")
+    if to in _DIALECTS and table is None and not json:
+        note('The SQL selects from a table called "data": pass --table for another.')
 
 
 def _exported(fitted: FittedTree, to: str, table: str) -> bytes:

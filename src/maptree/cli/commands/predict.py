@@ -13,26 +13,42 @@ from maptree.cli.mistakes import refuse_absent
 def predict(
     model: options.Model,
     data: options.Data,
+    *,
     proba: Annotated[
-        bool, typer.Option("--proba", metavar="", help="Add the probability of each class.")
-    ] = (False),
+        bool,
+        typer.Option(
+            "--proba", metavar="", help="Add the probability of each class: probability_CLASS."
+        ),
+    ] = False,
     interval: Annotated[
         bool,
-        typer.Option("--interval", metavar="", help="Add a credible interval for the probability."),
+        typer.Option(
+            "--interval",
+            metavar="",
+            help="Add a credible interval for the probability: probability, low and high of the "
+            "predicted class; with --proba, low_CLASS and high_CLASS for every class.",
+        ),
     ] = False,
     level: Annotated[
         float | None,
         typer.Option(metavar="NUMBER", help="Credible level of the interval. Default: 0.95."),
     ] = None,
     explain: Annotated[
-        bool, typer.Option("--explain", metavar="", help="Add the rule that fired.")
+        bool,
+        typer.Option(
+            "--explain",
+            metavar="",
+            help="Add the rule that fired, worded so that it is true for the row.",
+        ),
     ] = False,
+    costs: options.Costs = None,
+    single_tree: options.SingleTree = False,
     keep: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAMES",
-            help="Columns of DATA to copy to the output, such as an id, separated by commas. "
-            "Repeatable.",
+            help="Columns of DATA to copy to the output, such as an id, before the others; "
+            "separated by commas. Repeatable.",
         ),
     ] = None,
     output: Annotated[
@@ -41,27 +57,29 @@ def predict(
             "--output",
             "-o",
             metavar="FILE",
-            help="File to write: .csv, .tsv, .parquet, .feather or .jsonl. "
-            "Default: CSV on standard output.",
+            help="File to write: .csv, .tsv, .parquet, .feather or .jsonl. An existing file is "
+            "replaced only if it has a column prediction. Default: CSV on standard output.",
         ),
     ] = None,
     json: options.Json = False,
-    format: options.Format = None,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    decimal: options.Decimal = None,
-    missing: options.Missing = None,
+    file: options.FileOptions,
 ) -> None:
     """Predict the class of new rows.
 
     DATA must have the columns that the tree tests, under the same names. Other
     columns are ignored. Missing values and unknown categories are allowed.
 
+    With --costs, the prediction is the class of least expected cost, which is
+    added as expected_cost.
+
     \b
     Example:
       maptree predict people.model.json new.csv --proba --keep id -o out.csv
+      maptree predict people.model.json new.csv --costs yes=5
     """
     refuse_absent(data)  # before anything slow is imported
+    from maptree.cli.averaged import alone
+    from maptree.cli.deciding import parse_costs
     from maptree.cli.mistakes import USAGE, Refusal
     from maptree.cli.predictions import (
         Wanted,
@@ -80,8 +98,11 @@ def predict(
         options.refuse_overwriting(output, model, data)
         options.refuse_foreign(output, "a table of predictions", is_predictions)
     fitted = read_model(model).fitted
-    source = options.read_data(data, format, delimiter, encoding, missing, decimal)
-    wanted = Wanted(proba, interval, 0.95 if level is None else level, explain, keep or [])
+    if single_tree:
+        fitted = alone(fitted)
+    source = file.read(data)
+    matrix = parse_costs(costs, fitted.labels) if costs else None
+    wanted = Wanted(proba, interval, 0.95 if level is None else level, explain, keep or [], matrix)
     table = predictions(fitted, source, wanted)
     if output is not None:
         write(table, output)

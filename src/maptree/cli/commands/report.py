@@ -11,6 +11,7 @@ from maptree.cli import options
 
 def report(
     model: options.Model,
+    *,
     data: Annotated[
         str | None,
         typer.Option(
@@ -25,23 +26,24 @@ def report(
     ] = None,
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the page.")] = None,
     target: options.KnownTarget = None,
+    costs: options.Costs = None,
+    positive: options.Positive = None,
     json: options.Json = False,
-    format: options.Format = None,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    decimal: options.Decimal = None,
-    missing: options.Missing = None,
+    file: options.FileOptions,
 ) -> None:
     """Write a report: one HTML file that works offline.
 
     It has the tree, which can be zoomed and folded; a form that shows the path
     of a case through the tree; the rules; the certificate in plain words; and,
-    with --data, accuracy, calibration and a confusion matrix.
+    with --data, accuracy, calibration, a confusion matrix, and what
+    probability thresholds and --costs do.
 
     \b
     Example:
       maptree report people.model.json --data test.csv -o people.html
     """
+    from maptree.cli.deciding import read_deciding
+    from maptree.cli.mistakes import USAGE, Refusal
     from maptree.cli.rows import labelled_rows
     from maptree.cli.screen import emit, note
     from maptree.cli.streams import written
@@ -54,12 +56,24 @@ def report(
     fitted = read_model(model).fitted
     path = output or options.default_output(model, ".html")
     options.refuse_model(path, model)
-    options.refuse_foreign(path, "a report", _is_page)
+    options.refuse_foreign(path, "a report", is_page)
+    for option, value in (("--costs", costs), ("--positive", positive)):
+        if value and data is None:
+            raise Refusal(f"{option} has no effect without --data: pass both.", USAGE)
+    deciding = read_deciding(fitted.labels, costs, positive)
     held_out, without = None, 0
     if data is not None:
-        source = options.read_data(data, format, delimiter, encoding, missing, decimal)
+        source = file.read(data)
         rows = labelled_rows(fitted, source, target)
-        held_out = hold_out(fitted, rows.leaves, rows.codes, rows.overlap)
+        held_out = hold_out(
+            fitted,
+            rows.of_tree,
+            rows.codes,
+            rows.overlap,
+            deciding.costs,
+            deciding.positive,
+            rows.averaged,
+        )
         without = rows.without
     page = report_page(fitted, held_out, title=title or fitted.training.target)
     write_whole(path, page.encode())
@@ -86,6 +100,7 @@ def report(
     note(f"Report written to {path}.")
 
 
-def _is_page(path: str) -> bool:
+def is_page(path: str) -> bool:
+    """Return whether a file is an HTML page."""
     with open(path, "rb") as file:
         return file.read(200).lstrip().startswith(b"<!doctype html>")

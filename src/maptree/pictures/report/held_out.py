@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from maptree.trees.fitted import FittedTree
-from maptree.trees.scores import Scores, score
+from maptree.trees.scores import Scores, most_frequent, score
 from maptree.trees.seen_rows import Overlap
+from maptree.trees.training import BaselineScores
+from maptree.words.decisions import Decisions, decide
 
 # The most groups of rows in the calibration chart, and classes in the confusion matrix.
 _MOST_GROUPS, _MOST_CLASSES = 10, 12
@@ -33,29 +35,45 @@ class HeldOut:
 
     scores: Scores
     overlap: Overlap  # with the training rows
-    majority: float  # the accuracy of always predicting the most frequent class in training
-    prior_log_loss: float  # the log loss of always predicting the class frequencies in training
+    baseline: BaselineScores  # of the most frequent class in training
+    decisions: Decisions
     groups: list[Group]
     classes: list[int]  # the classes of the matrix; -1: all others
     confusion: NDArray[np.int64]  # (true, predicted); one more row if some labels are unknown
+    of_tree: Scores | None = None  # of the most probable tree alone, where many are averaged
 
 
 def hold_out(
-    fitted: FittedTree, leaves: NDArray[np.intp], labels: NDArray[np.intp], overlap: Overlap
+    fitted: FittedTree,
+    leaves: NDArray[np.intp],
+    labels: NDArray[np.intp],
+    overlap: Overlap,
+    costs: NDArray[np.float64] | None = None,
+    positive: int | None = None,
+    averaged: NDArray[np.float64] | None = None,
 ) -> HeldOut:
-    """Compare the predictions at leaves with class numbers; -1 is an unknown class."""
-    counts, frequency = fitted.tree.counts[0], fitted.probabilities[0]
-    proba = fitted.probabilities
+    """Compare the predictions at leaves with class numbers; -1 is an unknown class.
+
+    ``costs`` is a matrix, ``positive`` the class that probability thresholds are about,
+    ``averaged`` the probabilities of the rows where many trees are averaged.
+    """
+    counts, proba, of_tree = fitted.tree.counts[0], fitted.probabilities, None
+    if averaged is not None:
+        of_tree = score(proba, labels, leaves)
+        proba, leaves = averaged, np.arange(len(labels), dtype=np.intp)
     scores = score(proba, labels, leaves)
     classes, confusion = _few_classes(scores)
     return HeldOut(
         scores=scores,
         overlap=overlap,
-        majority=float((labels == np.argmax(counts)).mean()),
-        prior_log_loss=float(-np.log(frequency[labels[labels >= 0]]).mean()),
+        baseline=most_frequent(counts, labels),
+        decisions=decide(
+            proba, labels, fitted.labels, counts, leaves, costs=costs, positive=positive
+        ),
         groups=_groups(proba.max(axis=1)[leaves], proba.argmax(axis=1)[leaves] == labels),
         classes=classes,
         confusion=confusion if scores.unknown else confusion[:-1],
+        of_tree=of_tree,
     )
 
 

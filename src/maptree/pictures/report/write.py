@@ -10,23 +10,33 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maptree.encoding.answering import read_answers, training_overlap
+from maptree.encoding.answering import predicted, read_answers, training_overlap
 from maptree.files.whole_file import write_whole
+from maptree.parameters.costs import Costs, read_costs, read_positive
+from maptree.parameters.numbers import bad_value
+from maptree.pictures.report.average import average_html, of_tree_html, shown_of, what_if_note
 from maptree.pictures.report.case_form import page_data
 from maptree.pictures.report.charts import calibration_chart, search_chart
+from maptree.pictures.report.decision_tables import baselines_html, decisions_html
 from maptree.pictures.report.held_out import HeldOut, hold_out
 from maptree.pictures.report.markup import data, fingerprint, piece, text
+from maptree.pictures.report.side_by_side import side_by_side
+from maptree.pictures.report.sizes import sizes_html
 from maptree.pictures.report.tree_svg import legend, palette_css, tree_svg
 from maptree.pictures.search_view import view_search
 from maptree.pictures.short_text import shorten, visible
 from maptree.pictures.tree_view import TreeView, view_tree
 from maptree.tables.labels import numbers_among
 from maptree.trees.fitted import FittedTree, HasFittedTree, fitted_tree
-from maptree.trees.training import HeldOutScores
+from maptree.words.alternatives import Alternatives
+from maptree.words.baselines import AVERAGE, TREE
 from maptree.words.certificate import certificate_sentences, headline, prior_sentence
 from maptree.words.column_report import to_check
+from maptree.words.glossary import GLOSSARY
+from maptree.words.html_parts import glossary, paragraphs
 from maptree.words.numbers import estimate_texts, probability_text
 from maptree.words.scored_rows import rows_heading, rows_sentences
+from maptree.words.size_path import SizePath
 from maptree.words.values import count
 
 _SCRIPTS = ("exact.js", "numbers.js", "fields.js", "tree.js", "what_if.js", "page.js")
@@ -47,16 +57,21 @@ def write_report(
     y: Any = None,
     feature_names: Sequence[str] | None = None,
     title: str | None = None,
+    costs: Costs | None = None,
+    positive: Any = None,
+    alternatives: Alternatives | None = None,
+    sizes: SizePath | None = None,
 ) -> None:
-    """Write a report on a fitted ``MAPTreeClassifier`` as one HTML file that works offline.
+    """Write a report on a fitted classifier as one HTML file that works offline.
 
     The page shows the tree, which can be zoomed and folded; a form for a case, whose path through
     the tree is highlighted, with the prediction and its credible interval; the rules, ready to
-    print; the course of the search, and what is proved.
+    print; the course of the search, and what is proved. Of a sampler, the tree is the most probable
+    one; next to it the page shows what all its trees share, and scores are those of their average.
 
     Parameters
     ----------
-    classifier : fitted MAPTreeClassifier
+    classifier : fitted MAPTreeClassifier, MCMCTreeClassifier or SMCTreeClassifier
     path : str or path
         The file to write.
     X, y : table and labels, optional
@@ -67,6 +82,15 @@ def write_report(
         Names of the columns if the table had none.
     title : str, optional
         The heading of the page.
+    costs : array of shape (K, K) or dict, optional
+        What predictions cost, as in ``predict``: the page then shows what decisions cost on these
+        rows.
+    positive : label, optional
+        The class that probability thresholds are about; by default the second of two.
+    alternatives : Alternatives, optional
+        Of ``model.alternatives(n)``: the page then shows the best trees side by side.
+    sizes : SizePath, optional
+        Of ``size_path``: the page then lists the best trees of other sizes.
 
     Examples
     --------
@@ -79,7 +103,7 @@ def write_report(
     ...     (Path(folder) / "tree.html").read_text(encoding="utf-8")[:15]
     '<!doctype html>'
     """
-    page = report_html(classifier, X, y, feature_names, title)
+    page = report_html(classifier, X, y, feature_names, title, costs, positive, alternatives, sizes)
     write_whole(path, page.encode())
 
 
@@ -89,25 +113,53 @@ def report_html(
     y: Any = None,
     feature_names: Sequence[str] | None = None,
     title: str | None = None,
+    costs: Costs | None = None,
+    positive: Any = None,
+    alternatives: Alternatives | None = None,
+    sizes: SizePath | None = None,
 ) -> str:
     """Return the text of the report."""
     if (X is None) != (y is None):
         raise ValueError("X and y must be passed together: pass both, or neither.")
     fitted, held_out = fitted_tree(classifier), None
+    classes = fitted.classes.tolist()
+    for name, value in (("costs", costs), ("positive", positive)):
+        if X is None and value is not None:
+            raise bad_value(name, value, "is about rows to score", "pass X and y, too")
     if X is not None:
         answers = read_answers(fitted.schema, X)
         labels = numbers_among(fitted.classes, y, answers.n_rows)
         overlap = training_overlap(fitted, answers.row_hashes(), labels)
-        held_out = hold_out(fitted, answers.leaves(fitted.tree), labels, overlap)
-    return report_page(fitted.named(feature_names), held_out, title)
+        held_out = hold_out(
+            fitted,
+            answers.leaves(fitted.tree),
+            labels,
+            overlap,
+            None if costs is None else read_costs(costs, classes),
+            read_positive(positive, classes) if positive is not None or len(classes) == 2 else None,
+            None if fitted.average is None else predicted(fitted, answers)[0],
+        )
+    for name, parts in (("alternatives", alternatives), ("sizes", sizes)):
+        if not all(fitted.is_of_the_table_of(one.fitted) for one in parts or ()):
+            raise ValueError(
+                f"{name} is about trees of another table than the model: pass what belongs to it."
+            )
+    others = None if alternatives is None else alternatives.named(feature_names)
+    return report_page(fitted.named(feature_names), held_out, title, others, sizes)
 
 
 def report_page(
-    fitted: FittedTree, held_out: HeldOut | None = None, title: str | None = None
+    fitted: FittedTree,
+    held_out: HeldOut | None = None,
+    title: str | None = None,
+    alternatives: Alternatives | None = None,
+    sizes: SizePath | None = None,
 ) -> str:
-    """Return the text of the report, with scores computed before."""
+    """Return the text of the report, with scores and alternatives computed before."""
     view = view_tree(fitted, isolated=True)
     style = f"{piece('page.css')}\n{piece('tree.css')}\n{palette_css()}"
+    if alternatives is not None or sizes is not None:
+        style += f"\n{piece('alternatives.css')}"
     script = "\n".join(piece(name) for name in _SCRIPTS)
     heading = "Decision tree" if title is None else shorten(visible(title), 200)
     return Template(piece("page.html")).substitute(
@@ -122,11 +174,15 @@ def report_page(
         legend=legend(view),
         rules=_rules(view),
         notes=_notes(fitted),
+        average=average_html(view),
+        what_if_note=what_if_note(fitted),
         certificate=_certificate(fitted),
         verdict=_verdict(fitted),
         search=_search(fitted),
-        kept_scores=_kept_scores(fitted.training.held_out),
+        kept_scores=_kept_scores(fitted),
         held_out="" if held_out is None else _held_out(view, held_out),
+        alternatives=side_by_side(alternatives),
+        sizes=sizes_html(sizes, fitted.tree.n_leaves),
         names=_names(view),
         data=data(page_data(view)),
     )
@@ -138,6 +194,7 @@ def _summary(view: TreeView) -> str:
         f"{count(leaves, 'leaf', 'leaves')}, {count(len(view.fitted.used_columns), 'column')} "
         f"tested, "
         f"{count(len(view.classes), 'class', 'classes')}, fitted to {count(root.n, 'row')}."
+        f"{shown_of(view.fitted)}"
     )
 
 
@@ -151,7 +208,7 @@ def _verdict(fitted: FittedTree) -> str:
 
 def _certificate(fitted: FittedTree) -> str:
     sentences = [*certificate_sentences(fitted), prior_sentence(fitted)]
-    return "".join(f"<p>{text(words)}</p>" for words in sentences)
+    return paragraphs(sentences) + glossary(GLOSSARY)
 
 
 def _notes(fitted: FittedTree) -> str:
@@ -191,27 +248,31 @@ def _tag(view: TreeView, k: int) -> str:
 
 def _search(fitted: FittedTree) -> str:
     view = view_search(fitted)
-    if view is None:
+    # Chains that start from the best tree have no bound, and nothing to show.
+    if view is None or (view.bound is None and np.ptp(view.best) == 0):
         return ""
     every = -(-len(view.seconds) // _MOST_STEPS)
     if every > 1:
         view = view.thin(every)
     words = f"Log posterior of the best tree: {_from_to(view.best)}"
+    caption = '<span class="key best"></span> best tree so far'
     if view.bound is not None:
         words += f"; upper bound: {_from_to(view.bound)}"
-    return (
-        f'<figure>{search_chart(view, words + ".")}<figcaption><span class="key best"></span> best '
-        'tree so far, <span class="key bound"></span> upper bound: no tree can exceed it. The tree '
-        "is proved optimal when the two meet.</figcaption></figure>"
-    )
+        caption += (
+            ', <span class="key bound"></span> upper bound: no tree can exceed it. The tree is '
+            "proved optimal when the two meet"
+        )
+    chart = search_chart(view, f"{words}.")
+    return f"<figure>{chart}<figcaption>{caption}.</figcaption></figure>"
 
 
 def _from_to(values: NDArray[np.float64]) -> str:
     return f"{values[0]:.1f} at the start, {values[-1]:.1f} at the end"
 
 
-def _kept_scores(scores: HeldOutScores | None) -> str:
+def _kept_scores(fitted: FittedTree) -> str:
     """Return the scores of ``--cv`` or ``--test-fraction``, which the model keeps."""
+    scores = fitted.training.held_out
     if scores is None:
         return ""
     return Template(piece("kept_scores.html")).substitute(
@@ -220,6 +281,8 @@ def _kept_scores(scores: HeldOutScores | None) -> str:
         accuracy=text(probability_text(scores.accuracy, 3)),
         log_loss=text(probability_text(scores.log_loss, 3)),
         calibration_error=text(probability_text(scores.calibration_error, 3)),
+        roc_auc=_area(scores.roc_auc),
+        baselines=baselines_html(TREE if fitted.average is None else AVERAGE, scores),
     )
 
 
@@ -235,13 +298,23 @@ def _held_out(view: TreeView, held: HeldOut) -> str:
         n=f"{held.scores.rows:,}",
         unknown=_unknown(held.scores.unknown),
         accuracy=text(probability_text(held.scores.accuracy, 3)),
-        majority=text(probability_text(held.majority, 3)),
+        majority=text(probability_text(held.baseline.accuracy, 3)),
+        roc_auc=_area(held.scores.roc_auc, "most frequent class: 0.500"),
         log_loss=text(probability_text(held.scores.log_loss, 3)),
-        prior_log_loss=text(probability_text(held.prior_log_loss, 3)),
+        prior_log_loss=text(probability_text(held.baseline.log_loss, 3)),
         calibration=calibration_chart(held.groups, words),
         confusion=_confusion(view, held),
+        of_tree=of_tree_html(held.of_tree),
         many=" many" if len(held.classes) > _FEW_CLASSES else "",
+        decisions=decisions_html(held.decisions),
     )
+
+
+def _area(roc_auc: float | None, baseline: str = "") -> str:
+    if roc_auc is None:
+        return ""
+    line = f'<dd class="baseline">{text(baseline)}</dd>' if baseline else ""
+    return f"<div><dt>ROC AUC</dt><dd>{text(probability_text(roc_auc, 3))}</dd>{line}</div>"
 
 
 def _unknown(n: int) -> str:
