@@ -242,7 +242,7 @@ def main() -> None:
     print("", tables[-1], sep="\n")
     if options.out is not None:
         facts = ", ".join(f"{name} {value}" for name, value in made.items() if value is not None)
-        markdown = "\n\n".join([facts, *tables]) + "\n"
+        markdown = "\n\n".join(["# Predictions next to scikit-learn's tree", facts, *tables]) + "\n"
         write(output(options.out, "predict"), {"environment": made, "rows": kept}, markdown)
 
 

@@ -46,7 +46,7 @@ def variants(iterations: int, particles: int) -> dict[str, Variant]:
     """Return the variants to measure."""
 
     def mcmc(n: int) -> Variant:
-        model = MCMCTreeClassifier(n_samples=n, burn_in=0, n_chains=1)
+        model = MCMCTreeClassifier(n_samples=n, burn_in=0, thin=1, n_chains=1, initial_tree=None)
         return Variant(f"MCMC: one chain of {n:,} iterations", model, "published_mcmc")
 
     def smc(how: str, **params: Any) -> Variant:

@@ -202,7 +202,7 @@ def main() -> None:
     rows, tables = measure(options.repeats)
     if options.out is not None:
         facts = ", ".join(f"{name} {value}" for name, value in made.items() if value is not None)
-        markdown = "\n\n".join([facts, *tables]) + "\n"
+        markdown = "\n\n".join(["# What a larger table costs", facts, *tables]) + "\n"
         write(output(options.out, "scale"), {"environment": made} | rows, markdown)
 
 
