@@ -36,6 +36,7 @@ PYTHON: Places = {
 }
 CORE: Places = {
     "search": (-1.2, 0),
+    "rivals": (1.6, 0),
     "sample": (4.6, 0),
     "paper": (-3.6, 1),
     "prove": (-1.2, 1),
