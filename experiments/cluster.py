@@ -12,6 +12,7 @@ rows travel as plain text and dictionaries.
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Generator
 from contextlib import suppress
@@ -53,6 +54,16 @@ def _on_worker(cell: str | None) -> dict[str, Any]:
 # Functions of the main program are sent as code, not as a name to import: the scheduler reads
 # them, too, and could not import our modules.
 _on_worker.__module__ = "__main__"
+
+
+def quiet_dask() -> None:
+    """Keep Dask's loggers from writing tracebacks when the scheduler is lost: we say it in a line.
+
+    Which of them would write depends on what was being sent at that moment, so all are told.
+    """
+    for name in ["distributed", "tornado", *logging.root.manager.loggerDict]:
+        if name.partition(".")[0] in ("distributed", "tornado"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 def check_workers(client: Client, patience: float = 60.0) -> int:

@@ -32,7 +32,8 @@ def sheets(results: Results) -> list[Sheet]:
     """Return the figure of the first four sets and that of the others."""
     rows = results.of("speed")
     names = sets_of(rows)
-    made = [_sheet(results, rows, names[:FIRST], "speed-main", "Speed, first four sets")]
+    title = "Speed, first four sets" if names[FIRST:] else f"Speed: {', '.join(names)}"
+    made = [_sheet(results, rows, names[:FIRST], "speed-main", title)]
     if names[FIRST:]:
         made.append(_sheet(results, rows, names[FIRST:], "speed-others", "Speed, other sets"))
     return made

@@ -20,7 +20,9 @@ def fit(X: Any, y: Any, params: dict[str, Any], seed: int | None, limit: float |
         **prior,
         n_samples=iterations,
         burn_in=0,
+        thin=1,
         n_chains=1,
+        initial_tree=None,  # as the paper's chains: from the single leaf
         encoder=None,
         n_jobs=1,
         random_state=seed,

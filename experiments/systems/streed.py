@@ -25,12 +25,13 @@ OBJECTIVES = {
 
 
 def fit(X: Any, y: Any, params: dict[str, Any], seed: int | None, limit: float | None) -> Fitted:
-    """Search; ``params``: depth, and objective ("accuracy" by default)."""
+    """Search; ``params``: depth, objective ("accuracy" by default), leaves (all that fit)."""
     if params.get("rho", RHO) != RHO:
         raise ValueError(f"its rho is {RHO} and cannot be {params['rho']}")
     objective = OBJECTIVES[params.get("objective", "accuracy")]
     seconds = NO_LIMIT if limit is None else limit
-    model = STreeDClassifier(max_depth=params["depth"], time_limit=seconds, **objective)
+    nodes = {"max_num_nodes": params["leaves"] - 1} if "leaves" in params else {}
+    model = STreeDClassifier(max_depth=params["depth"], time_limit=seconds, **nodes, **objective)
     started = time.perf_counter()
     model.fit(X, y)
     taken = time.perf_counter() - started
