@@ -37,6 +37,8 @@ using TestWeights = nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::c_contig, 
 using Uses = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Ranks = nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Keys = nb::ndarray<const std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using AmountsOfRows =
+    nb::ndarray<const std::int64_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
 using Reals = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 constexpr std::pair<const char*, Kernel> kernel_names[] = {{"avx512", Kernel::avx512},
@@ -138,7 +140,7 @@ void make_dataset(Dataset* self, PackedTable& table, const Array& labels,
                   const std::optional<nb::callable>& clock,
                   const std::optional<TestWeights>& test_weights,
                   const std::vector<std::pair<Ranks, std::uint32_t>>& ordered,
-                  const std::optional<Uses>& uses) {
+                  const std::optional<Uses>& uses, const std::optional<AmountsOfRows>& amounts) {
   const Labels y(std::span(labels.data(), labels.shape(0)));
   const auto w =
       weights ? std::span(weights->data(), weights->shape(0)) : std::span<const std::int64_t>();
@@ -160,6 +162,9 @@ void make_dataset(Dataset* self, PackedTable& table, const Array& labels,
   }
   if (uses && of_columns.size() != table.n_columns + columns.size())
     throw nb::value_error("uses must have one entry a column");
+  std::span<const Amounts> of_rows;
+  if (amounts)
+    of_rows = {reinterpret_cast<const Amounts*>(amounts->data()), amounts->shape(0)};
   Limits limits{.seconds = seconds};
   if (clock) limits.clock = call_clock(*clock);
   nb::gil_scoped_release release;
@@ -167,7 +172,7 @@ void make_dataset(Dataset* self, PackedTable& table, const Array& labels,
   Watch watch(control);
   new (self) Dataset(std::exchange(table, {}), columns, y, w, n_classes, {fold_rows, fold_columns},
                      memory_limit < 0 ? SIZE_MAX : static_cast<std::size_t>(memory_limit), watch,
-                     tests, of_columns);
+                     tests, of_columns, of_rows);
 }
 
 // For tests: multipliers of the words of row sets (row_keys.hpp), high and low, again and again.
@@ -204,8 +209,7 @@ PyResult to_python(Result&& result, const Dataset& data) {
   for (std::size_t i = 0; i < nodes; ++i)
     gain[i] = (core.scores.as_leaf[i] - core.scores.subtree[i]).nats();
   out.gain = to_numpy(std::move(gain), {nodes});
-  out.counts =
-      to_numpy(std::move(core.tree.counts), {nodes, static_cast<std::size_t>(data.n_classes())});
+  out.counts = to_numpy(std::move(core.tree.counts), {nodes, data.n_sums()});
   return out;
 }
 
@@ -302,7 +306,7 @@ NB_MODULE(_core, m) {
                 "fold_rows"_a = true, "fold_columns"_a = true, "memory_limit"_a = -1,
                 "seconds"_a = HUGE_VAL, "clock"_a = nb::none(),
                 "test_weights"_a.noconvert() = nb::none(), "ordered"_a = nb::make_tuple(),
-                "uses"_a.noconvert() = nb::none());
+                "uses"_a.noconvert() = nb::none(), "amounts"_a.noconvert() = nb::none());
   };
   def_init(&make_dataset<ByteLabels>);
   def_init(&make_dataset<Int32Labels>);
@@ -329,7 +333,19 @@ NB_MODULE(_core, m) {
           [](Prior* self, double alpha, double beta, const Reals& rho) {
             new (self) Prior{alpha, beta, {rho.data(), rho.data() + rho.shape(0)}};
           },
-          "alpha"_a, "beta"_a, "rho"_a);
+          "alpha"_a, "beta"_a, "rho"_a)
+      .def_static(
+          "of_numbers",
+          [](double alpha, double beta, double kappa, double nu, double lambda, double steps) {
+            return Prior{alpha, beta, {1}, NumberLeaves{kappa, nu, lambda, steps}};
+          },
+          "alpha"_a, "beta"_a, "kappa"_a, "nu"_a, "lam"_a, "steps"_a)
+      .def_static(
+          "of_counts",
+          [](double alpha, double beta, double shape, double rate, double units) {
+            return Prior{alpha, beta, {1}, CountLeaves{shape, rate, units}};
+          },
+          "alpha"_a, "beta"_a, "shape"_a, "rate"_a, "units"_a);
 
   nb::class_<Options> options(m, "Options");
   options
@@ -367,13 +383,15 @@ NB_MODULE(_core, m) {
       .def_ro("bytes", &Progress::bytes)
       .def_ro("proved_depth", &Progress::proved_depth)
       .def_ro("leaves", &Progress::leaves)
-      .def_prop_ro("lower", [](const Progress& p) { return p.lower.nats(); })
-      .def_prop_ro("upper", [](const Progress& p) { return p.upper.nats(); });
+      .def_prop_ro("lower", [](const Progress& p) { return p.lower.nats() + p.offset.nats(); })
+      .def_prop_ro("upper", [](const Progress& p) { return p.upper.nats() + p.offset.nats(); });
 
   nb::class_<PyResult>(m, "Result")
       .def_prop_ro("status", [](const PyResult& r) { return name(r.core.status); })
-      .def_prop_ro("lower", [](const PyResult& r) { return r.core.lower.nats(); })
-      .def_prop_ro("upper", [](const PyResult& r) { return r.core.upper.nats(); })
+      .def_prop_ro("lower",
+                   [](const PyResult& r) { return r.core.lower.nats() + r.core.offset.nats(); })
+      .def_prop_ro("upper",
+                   [](const PyResult& r) { return r.core.upper.nats() + r.core.offset.nats(); })
       .def_prop_ro("proved_depth", [](const PyResult& r) { return r.core.proved_depth; })
       .def_prop_ro("expansions", [](const PyResult& r) { return r.core.expansions; })
       .def_prop_ro("subproblems", [](const PyResult& r) { return r.core.subproblems; })

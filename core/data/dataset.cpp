@@ -1,6 +1,7 @@
 #include "data/dataset.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <stdexcept>
@@ -79,6 +80,7 @@ void give_back(Vector& memory) {
   }
   add(classes.labels.bytes());
   add(std::as_bytes(classes.weights));
+  add(std::as_bytes(classes.amounts));
   add(std::as_bytes(tests));
   return hash.finish();
 }
@@ -94,11 +96,13 @@ Dataset::Dataset(PackedTable table, const Labels& labels, std::span<const std::i
 Dataset::Dataset(PackedTable table, std::span<const OrderedColumn> ordered, const Labels& labels,
                  std::span<const std::int64_t> weights, int n_classes, Folding folding,
                  std::size_t memory_limit, Watch& watch,
-                 std::span<const std::uint32_t> test_weights, std::span<const Use> uses)
+                 std::span<const std::uint32_t> test_weights, std::span<const Use> uses,
+                 std::span<const Amounts> amounts)
     : n_classes_(n_classes),
       n_rows_(table.n_rows),
       n_binary_(table.n_columns),
       rows_folded_(folding.rows),
+      has_amounts_(!amounts.empty()),
       ordered_(ordered, table.n_rows) {
   n_features_ = n_binary_ + ordered_.n_thresholds();
   if (n_classes < 1) throw std::invalid_argument("n_classes must be at least 1");
@@ -109,15 +113,18 @@ Dataset::Dataset(PackedTable table, std::span<const OrderedColumn> ordered, cons
     throw std::invalid_argument("uses must have one entry a column: there are " +
                                 std::to_string(uses.size()) + " for " +
                                 std::to_string(n_binary_ + ordered.size()) + " columns");
+  if (has_amounts_ && (amounts.size() != table.n_rows || n_classes != 1 || !ordered.empty()))
+    throw std::invalid_argument("amounts are one a row, of one class, without ordered columns");
   restricted_ = std::ranges::any_of(uses, [](Use use) { return use != Use::anywhere; });
   if (!restricted_) uses = {};
-  complete_ = build(table, ordered, {labels, weights, n_classes, folding.rows}, test_weights, uses,
-                    folding, memory_limit, watch);
+  complete_ = build(table, ordered, {labels, weights, n_classes, folding.rows, amounts},
+                    test_weights, uses, folding, memory_limit, watch);
   if (complete_) return;
   give_back(by_row_);
   give_back(by_column_);
   give_back(segments_);
   give_back(row_of_);
+  give_back(amounts_);
   pattern_bytes_ = 0;
   n_words_ = n_distinct_rows_ = 0;
 }
@@ -144,6 +151,10 @@ bool Dataset::build(PackedTable& table, std::span<const OrderedColumn> ordered,
               (folding.columns ? n_buckets(table.n_columns) * sizeof(std::uint32_t) : 0),
           memory_limit);
   std::vector<Word> live = read_classes(classes, table.n_rows);
+  if (has_amounts_) {
+    require(peak_bytes_ + n_rows_ * sizeof(Value), memory_limit);
+    read_amounts(classes);
+  }
   const Digest digest = digest_of(table, ordered, classes, tests, watch);
   const KeyedHash hash(digest);
   if (!choose_columns(table, live, tests, uses, folding.columns, hash, watch)) return false;
@@ -219,13 +230,64 @@ bool Dataset::build(PackedTable& table, std::span<const OrderedColumn> ordered,
   require(columns_bytes + pattern_bytes_ + slots * row_bytes_ +
               std::max((in_place ? 0 : rows_bytes) + 4 * std::max(n_rows, slots),
                        n_columns() * n_words_ * sizeof(Word) + keys) +
-              (ordered.empty() ? 0 : ordered.size() + 1) * slots * sizeof(std::uint32_t),
+              (ordered.empty() ? 0 : ordered.size() + 1) * slots * sizeof(std::uint32_t) +
+              (has_amounts_ ? slots * sizeof(Amounts) + n_rows * sizeof(std::uint32_t) : 0),
           memory_limit);
   if (!place_ranks(ordered, classes, placed.slot, watch)) return false;
+  if (has_amounts_ && !place_amounts(classes, placed, watch)) return false;
   if (!move_rows(placed.slot, watch)) return false;
   give_back(placed.slot);
   if (!ordered.empty() && !ordered_.least_varying(all_rows(), least_varying_, watch)) return false;
   return fill_columns(watch) && keys_.draw(digest, n_words_, watch);
+}
+
+void Dataset::read_amounts(const RowClasses& classes) {
+  // So that sums over all rows, and their squares, are exact in doubles.
+  constexpr double most = 0x1p50;
+  double sums[2] = {0, 0};  // of sizes
+  values_.reserve(n_rows_);
+  for (std::size_t r = 0; r < n_rows_; ++r) {
+    const std::int64_t weight = classes.weights.empty() ? 1 : classes.weights[r];
+    const Amounts& row = classes.amounts[r];
+    if (row.of[1] < 0)
+      throw std::invalid_argument("row " + std::to_string(r) + ": its second amount is below 0");
+    for (std::size_t s = 0; s < 2; ++s) {
+      sums[s] += static_cast<double>(weight) * std::abs(static_cast<double>(row.of[s]));
+      if (sums[s] > most) throw std::invalid_argument("amounts sum to more than 2^50");
+      amount_totals_.of[s] += weight * row.of[s];
+    }
+    if (weight > 0) values_.push_back({row.of[0], weight});
+  }
+  std::ranges::sort(values_, {}, &Value::value);
+  std::size_t n = 0;
+  for (const Value& row : values_) {
+    if (n > 0 && values_[n - 1].value == row.value)
+      values_[n - 1].weight += row.weight;
+    else
+      values_[n++] = row;
+  }
+  values_.resize(n);
+  values_.shrink_to_fit();
+}
+
+bool Dataset::place_amounts(const RowClasses& classes, const Placement& placed, Watch& watch) {
+  amounts_.resize(n_words_ * word_bits);  // zeros
+  std::size_t i = 0;
+  for (std::size_t r = 0; r < n_rows_; ++r) {
+    if (watch.poll(8)) return false;
+    for (std::size_t copy = classes.copies(r); copy > 0; --copy, ++i) {
+      Amounts& to = amounts_[placed.slot[placed.first[i]]];
+      for (std::size_t s = 0; s < 2; ++s)
+        to.of[s] += classes.weight(r) * classes.amounts[r].of[s];
+    }
+  }
+  return true;
+}
+
+std::vector<std::int64_t> Dataset::totals() const {
+  std::vector<std::int64_t> out = class_totals_;
+  if (has_amounts_) out.insert(out.end(), amount_totals_.of, amount_totals_.of + 2);
+  return out;
 }
 
 bool Dataset::place_ranks(std::span<const OrderedColumn> ordered, const RowClasses& classes,
@@ -515,6 +577,13 @@ std::int64_t Dataset::count(const RowSet& rows, std::span<std::int64_t> counts) 
     for (const ClassWeight& part : segment.pattern)
       counts[static_cast<std::size_t>(part.k)] += n * part.weight;
   }
+  if (!has_amounts_) return distinct;
+  std::int64_t sums[2] = {0, 0};
+  for (std::size_t w = 0; w < rows.n_stored(); ++w)
+    for_each_slot(rows.stored(w), rows.place(w) * word_bits, [&](std::size_t slot) {
+      for (std::size_t s = 0; s < 2; ++s) sums[s] += amounts_[slot].of[s];
+    });
+  std::copy_n(sums, 2, counts.begin() + n_classes_);
   return distinct;
 }
 
@@ -548,6 +617,7 @@ std::vector<std::uint32_t> Dataset::all_columns() const {
 
 std::size_t Dataset::bytes() const {
   return pattern_bytes_ + keys_.bytes() + ordered_.bytes() +
+         amounts_.capacity() * sizeof(Amounts) + values_.capacity() * sizeof(Value) +
          class_totals_.capacity() * sizeof(std::int64_t) + by_column_.capacity() * sizeof(Word) +
          by_row_.capacity() + row_of_.capacity() * sizeof(std::uint32_t) +
          least_varying_.capacity() * sizeof(std::int64_t) + multiplicity_.capacity() * sizeof(int) +

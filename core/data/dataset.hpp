@@ -54,11 +54,13 @@ class Dataset {
           int n_classes, Folding folding = {}, std::size_t memory_limit = SIZE_MAX,
           Watch& watch = no_watch(), std::span<const std::uint32_t> test_weights = {},
           std::span<const Use> uses = {});
-  // The same with ordered columns beside the table.
+  // The same with ordered columns beside the table, or with amounts: one of each a row, where the
+  // outcome is not a class (then n_classes is 1, and no column is ordered).
   Dataset(PackedTable table, std::span<const OrderedColumn> ordered, const Labels& labels,
           std::span<const std::int64_t> weights, int n_classes, Folding folding = {},
           std::size_t memory_limit = SIZE_MAX, Watch& watch = no_watch(),
-          std::span<const std::uint32_t> test_weights = {}, std::span<const Use> uses = {});
+          std::span<const std::uint32_t> test_weights = {}, std::span<const Use> uses = {},
+          std::span<const Amounts> amounts = {});
 
   [[nodiscard]] bool complete() const { return complete_; }
   [[nodiscard]] int n_classes() const { return n_classes_; }
@@ -69,6 +71,22 @@ class Dataset {
   [[nodiscard]] std::size_t n_words() const { return n_words_; }
   [[nodiscard]] std::int64_t total_weight() const { return total_weight_; }
   [[nodiscard]] const std::vector<std::int64_t>& class_totals() const { return class_totals_; }
+  // Where the outcome is not a class: what a distinct row adds to its sums, by slot; their totals;
+  // and those of a row of weight 1, each value of the first once, with the weight of its rows.
+  [[nodiscard]] bool has_amounts() const { return has_amounts_; }
+  [[nodiscard]] const Amounts& amounts(std::size_t slot) const { return amounts_[slot]; }
+  [[nodiscard]] const Amounts& amount_totals() const { return amount_totals_; }
+  struct Value {
+    std::int64_t value;
+    std::int64_t weight;
+  };
+  [[nodiscard]] const std::vector<Value>& values() const { return values_; }
+  // How many numbers count() gives: class counts, then the sums of the amounts.
+  [[nodiscard]] std::size_t n_sums() const {
+    return static_cast<std::size_t>(n_classes_) + (has_amounts_ ? 2 : 0);
+  }
+  // Those of all rows.
+  [[nodiscard]] std::vector<std::int64_t> totals() const;
   [[nodiscard]] bool any_varies() const { return n_columns() > 0 || any_threshold_; }
   [[nodiscard]] bool rows_folded() const { return rows_folded_; }
 
@@ -78,6 +96,7 @@ class Dataset {
   [[nodiscard]] const std::uint8_t* row(std::size_t slot) const {
     return &by_row_[slot * row_bytes_];
   }
+  [[nodiscard]] std::size_t row_bytes() const { return row_bytes_; }
   // Columns 32 h to 32 h + 31 of a row; bits beyond the last column mean nothing.
   [[nodiscard]] static std::uint32_t half_of(const std::uint8_t* row, std::size_t h) {
     std::uint32_t half;
@@ -131,7 +150,8 @@ class Dataset {
   [[nodiscard]] RowKey key(const RowSet& rows) const { return keys_(rows); }
   // For tests, of collisions.
   void use_keys(RowKeys keys) { keys_ = std::move(keys); }
-  // Class counts of a set; returns the number of its distinct rows.
+  // The n_sums() sums of a set: class counts, and those of the amounts. Returns the number of its
+  // distinct rows.
   std::int64_t count(const RowSet& rows, std::span<std::int64_t> counts) const;
   // Sum of multiplicities of the columns that are not constant on the set: W, which is |V| where
   // all weights are 1.
@@ -172,6 +192,9 @@ class Dataset {
                            const RowClasses& classes, std::span<const std::uint32_t> test_weights,
                            std::span<const Use> uses, Folding folding, std::size_t memory_limit,
                            Watch& watch);
+  void read_amounts(const RowClasses& classes);
+  [[nodiscard]] bool place_amounts(const RowClasses& classes, const Placement& placed,
+                                   Watch& watch);
   [[nodiscard]] bool place_ranks(std::span<const OrderedColumn> ordered, const RowClasses& classes,
                                  std::span<const std::uint32_t> slot, Watch& watch);
 
@@ -187,6 +210,10 @@ class Dataset {
   bool complete_ = true;
   bool any_threshold_ = false;  // varies
   std::vector<std::int64_t> class_totals_;
+  bool has_amounts_ = false;
+  PageVector<Amounts> amounts_;  // by slot
+  Amounts amount_totals_{};
+  std::vector<Value> values_;  // sorted
   std::vector<Segment> segments_;
   std::size_t pattern_bytes_ = 0;
   std::size_t peak_bytes_ = 0;

@@ -208,6 +208,10 @@ Placement place_rows(const Rows& rows, const RowClasses& classes, const KeyedHas
                  });
   if (!out.complete) return out;
 
+  if (!classes.amounts.empty()) {
+    out.first.resize(rows.n_rows);
+    for (std::uint32_t i = 0; i < rows.n_rows; ++i) out.first[i] = is_first(of, i) ? i : of[i];
+  }
   PatternNumbers patterns(n_classes, check);
   out.complete = for_each_row(classes, watch, [&](std::size_t i, std::size_t r) {
     if (!is_first(of, i))

@@ -54,6 +54,7 @@ struct RowClasses {
   std::span<const std::int64_t> weights;  // empty: every row counts once
   int n_classes = 0;
   bool fold = true;
+  std::span<const Amounts> amounts = {};  // empty: the outcome is a class
 
   // How many times the caller's row is among `Rows`: where rows are folded, once if it counts.
   [[nodiscard]] std::size_t copies(std::size_t r) const {
@@ -71,7 +72,8 @@ struct Placement {
   std::size_t n_words = 0;
   std::size_t n_distinct_rows = 0;
   PageVector<std::uint32_t> slot;  // by row; no_slot: an earlier row stands for it
-  std::int64_t n_probes = 0;       // how many other rows were met while equal ones were sought
+  PageVector<std::uint32_t> first;  // by row: the one that stands for it; only where rows have amounts
+  std::int64_t n_probes = 0;        // how many other rows were met while equal ones were sought
 };
 
 // Rows are those of the caller, in order, each as often as copies() says.

@@ -67,15 +67,15 @@ struct RowSums {
   std::uint32_t weight = 0;
   std::uint32_t digest = 0;  // of the class counts, which give the cost of a leaf
 
-  // `distinct` is the number of distinct rows.
-  [[nodiscard]] static RowSums of(std::span<const std::int64_t> counts, std::int64_t distinct) {
+  // `distinct` is the number of distinct rows; of the counts, the first `n_classes` are of rows.
+  [[nodiscard]] static RowSums of(std::span<const std::int64_t> counts, std::int64_t distinct,
+                                  int n_classes) {
     constexpr std::uint64_t odd = 0x9e3779b97f4a7c15ULL;
     auto digest = static_cast<std::uint64_t>(distinct);
     std::int64_t weight = 0;
-    for (const std::int64_t count : counts) {
+    for (const std::int64_t count : counts) digest = digest * odd + static_cast<std::uint64_t>(count);
+    for (const std::int64_t count : counts.first(static_cast<std::size_t>(n_classes)))
       weight += count;
-      digest = digest * odd + static_cast<std::uint64_t>(count);
-    }
     return {static_cast<std::uint32_t>(weight), static_cast<std::uint32_t>((digest * odd) >> 32)};
   }
   bool operator==(const RowSums&) const = default;

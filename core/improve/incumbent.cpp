@@ -25,7 +25,7 @@ void Incumbent::owe(const Tree& tree) {
 
 Cost Incumbent::grow_node(const RowSet& rows, std::size_t depth, int hope, Watch& watch,
                           Tree& tree) {
-  std::vector<std::int64_t> counts(static_cast<std::size_t>(data_.n_classes()));
+  std::vector<std::int64_t> counts(data_.n_sums());
   const std::int64_t distinct = data_.count(rows, counts);
   const std::int32_t at = add_node(tree);
   owe(tree);

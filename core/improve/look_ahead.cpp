@@ -26,7 +26,7 @@ LookAhead::LookAhead(const Dataset& data, const Posterior& posterior, Expander& 
       step_bytes_(sizeof(Entry) + 2 * sizeof(Frame) + usual_splits(data) * sizeof(Candidate) +
                   data.n_words() * sizeof(Word) + 4096),
       table_(table_share(max_bytes), test_costs_),
-      counts_(static_cast<std::size_t>(data.n_classes())) {
+      counts_(data.n_sums()) {
   if (max_bytes > 0) expansion_.splits.reserve(usual_splits(data));
 }
 
@@ -84,7 +84,7 @@ bool LookAhead::open(Watch& watch) {
   // with.
   const auto here = static_cast<std::int64_t>(2 * data_.n_words() + 200);
   const std::int64_t rows = data_.count(frame.rows, counts_);
-  const RowSums sums = RowSums::of(counts_, rows);
+  const RowSums sums = RowSums::of(counts_, rows, data_.n_classes());
   EntryId id = table_.find(frame.key, sums, frame.depth);
   if (id == EntryId::none) {
     watch.count(static_cast<std::int64_t>(data_.n_columns()) * (rows / 8 + 16));

@@ -159,6 +159,7 @@ Bounds::Bounds(const Posterior& posterior, const Dataset& data, const Options& o
   for (std::size_t s = 0; s < group_floor_.size(); ++s)
     all.add(data.segments()[s].pattern, static_cast<std::int32_t>(data.segments()[s].n_rows),
             group_floor_[s].units());
+  std::copy_n(data.amount_totals().of, 2, all.amounts);
   root_lower_ = bracket(all, 0).lower;
 }
 
@@ -180,6 +181,7 @@ void SetCounts::clear(std::size_t n_classes) {
   numbers = {};
   groups = 0;
   weight = distinct = 0;
+  amounts[0] = amounts[1] = 0;
 }
 
 Cost Bounds::spanned_cost(std::size_t rows) const {
@@ -209,6 +211,8 @@ Bracket Bounds::bracket(const SetCounts& set, std::size_t depth, Cost test) cons
     pure += pure_of[set.classes[k]];
     apart += pure_of[set.rest[k]];
   }
+  // B8: of numbers and counts a leaf costs 0 or more, and so do all leaves of a tree.
+  leaf += posterior_.of_amounts(set.weight, set.amounts).units();
   const bool several = set.distinct > 1;
   Bracket out{Cost(leaf) + (several ? stop_lower(depth) : Cost(0)),
               Cost(leaf) + (several ? stop_upper(depth) : Cost(0))};

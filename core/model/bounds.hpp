@@ -45,6 +45,7 @@ struct SetCounts {
   std::int64_t groups = 0;
   std::int32_t weight = 0;    // sum of classes
   std::int32_t distinct = 0;  // rows, where they are not folded
+  std::int64_t amounts[2] = {0, 0};
 
   void clear(std::size_t n_classes);
   // Adds `rows` distinct rows of this pattern each.

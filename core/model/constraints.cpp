@@ -18,7 +18,7 @@ class Visit {
       : tree_(tree),
         data_(data),
         options_(options),
-        counts_(static_cast<std::size_t>(data.n_classes())) {}
+        counts_(data.n_sums()) {}
 
   bool operator()(std::size_t node, const RowSet& rows, std::size_t depth) {
     if (tree_.feature[node] < 0) return depth == 0 || is_heavy(rows);
@@ -38,7 +38,7 @@ class Visit {
  private:
   bool is_heavy(const RowSet& rows) {
     data_.count(rows, counts_);
-    return std::accumulate(counts_.begin(), counts_.end(), std::int64_t{0}) >=
+    return std::accumulate(counts_.begin(), counts_.begin() + data_.n_classes(), std::int64_t{0}) >=
            options_.min_samples_leaf;
   }
   [[nodiscard]] Use use_of(std::size_t test) const {

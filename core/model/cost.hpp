@@ -37,6 +37,7 @@ class Cost {
   [[nodiscard]] constexpr std::int64_t units() const { return units_; }
   [[nodiscard]] constexpr bool finite() const { return units_ < (std::int64_t{1} << 60); }
   [[nodiscard]] double nats() const {
+    if (units_ <= -(std::int64_t{1} << 60)) return -std::numeric_limits<double>::infinity();
     return finite() ? static_cast<double>(units_) / units_per_nat
                     : std::numeric_limits<double>::infinity();
   }

@@ -45,6 +45,7 @@ void Posterior::check(const Prior& prior, const Dataset& data) {
   for (const double r : prior.rho)
     if (!(r >= min_rho && r <= max_rho))
       throw std::invalid_argument("rho must lie between 1e-9 and 1e9");
+  SumLeaves::check(prior.leaves, data);
 }
 
 Posterior::Posterior(const Prior& prior, const Dataset& data, Watch& watch) : data_(data) {
@@ -74,6 +75,9 @@ Posterior::Posterior(const Prior& prior, const Dataset& data, Watch& watch) : da
   if (leaf(class_total).units() >= (std::int64_t{1} << 58))
     throw std::invalid_argument("too many rows and classes: the cost of one leaf would overflow");
   if (class_total.size() == 2) fill_two_class_table();
+  if (!data.has_amounts()) return;
+  sum_leaves_ = std::make_shared<const SumLeaves>(prior.leaves, data, watch);
+  complete_ = sum_leaves_->complete();
 }
 
 Posterior Posterior::priced(Cost price) const {
@@ -146,14 +150,15 @@ void Posterior::fill_two_class_table() {
   }
 }
 
-Cost Posterior::leaf(std::span<const std::int64_t> counts) const {
+Cost Posterior::leaf(std::span<const std::int64_t> sums) const {
   std::int64_t n = 0;
   std::int64_t mixed = 0;
-  for (std::size_t k = 0; k < counts.size(); ++k) {
-    n += counts[k];
-    mixed += tables_->mixed[tables_->start[k] + static_cast<std::size_t>(counts[k])];
+  for (std::size_t k = 0; k < tables_->start.size(); ++k) {
+    n += sums[k];
+    mixed += tables_->mixed[tables_->start[k] + static_cast<std::size_t>(sums[k])];
   }
-  return Cost(tables_->rising[static_cast<std::size_t>(n)] - mixed);
+  const Cost classes(tables_->rising[static_cast<std::size_t>(n)] - mixed);
+  return sum_leaves_ ? classes + sum_leaves_->leaf(n, sums[1], sums[2]) : classes;
 }
 
 Cost Posterior::group_floor(const Pattern& group) const {
@@ -166,20 +171,21 @@ Cost Posterior::group_floor(const Pattern& group) const {
   return std::max(Cost(0), Cost::below(nats) - Cost(2 * static_cast<std::int64_t>(n)));
 }
 
-std::size_t Posterior::bytes_for(const Dataset& data) {
+std::size_t Posterior::bytes_for(const Dataset& data, const LeafModel& leaves) {
   const auto weight = static_cast<std::size_t>(data.total_weight());
   const auto n_classes = static_cast<std::size_t>(data.n_classes());
   const std::size_t depths = depths_for(data);
   const std::size_t limit = std::min(two_class_limit, weight + 1);
   const std::size_t two_class = n_classes == 2 ? 2 * limit * (limit + 1) : 0;
-  return sizeof(std::int64_t) *
-         (3 * weight + 1 + 3 * n_classes + 2 * depths + two_class + n_logs(data) +
-          (data.weighted() ? data.n_columns() : 0) + data.ordered().weights().size());
+  return SumLeaves::bytes_for(data, leaves) +
+         sizeof(std::int64_t) *
+             (3 * weight + 1 + 3 * n_classes + 2 * depths + two_class + n_logs(data) +
+              (data.weighted() ? data.n_columns() : 0) + data.ordered().weights().size());
 }
 
 std::size_t Posterior::bytes() const {
   const Tables& large = *tables_;
-  return own_bytes() +
+  return own_bytes() + (sum_leaves_ ? sum_leaves_->bytes() : 0) +
          sizeof(std::int64_t) * (large.rising.size() + large.start.size() + large.pure.size() +
                                  large.mixed.size() + large.two_class.entries.size());
 }
@@ -198,6 +204,7 @@ Cost lone_leaf_cost(const Prior& prior, const Dataset& data) {
     sum += prior.rho[k];
   }
   nats += log_rising(sum, data.total_weight());
+  if (data.has_amounts()) return Cost::nearest(nats + SumLeaves::lone_leaf(prior.leaves, data));
   return std::max(Cost(0), Cost::nearest(nats));
 }
 

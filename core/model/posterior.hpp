@@ -30,6 +30,7 @@
 #include "data/dataset.hpp"
 #include "memory/page_memory.hpp"
 #include "model/cost.hpp"
+#include "model/sum_leaves.hpp"
 
 namespace maptree {
 
@@ -43,6 +44,7 @@ struct Prior {
   double alpha = 0.95;      // p_split(d) = alpha * (1 + d)^-beta; 0 < alpha < 1
   double beta = 0.5;        // 0 to max_beta
   std::vector<double> rho;  // one per class, min_rho to max_rho
+  LeafModel leaves = {};    // where the outcome is not a class; then there is one, of any rho
 };
 
 // What a split pays for its own test, in addition to the `base` that all splits of its node pay:
@@ -95,7 +97,7 @@ class Posterior {
     return std::min(data.n_tests(), data.n_distinct_rows()) + 3;
   }
   // What the tables will take, known before they are made.
-  [[nodiscard]] static std::size_t bytes_for(const Dataset& data);
+  [[nodiscard]] static std::size_t bytes_for(const Dataset& data, const LeafModel& leaves = {});
 
   [[nodiscard]] int n_classes() const { return static_cast<int>(tables_->start.size()); }
   [[nodiscard]] Cost split(std::size_t depth) const { return split_[clamp(depth)]; }
@@ -110,7 +112,17 @@ class Posterior {
   [[nodiscard]] TestCosts test_costs() const {
     return TestCosts(test_costs_, &data_.ordered(), code_costs_);
   }
-  [[nodiscard]] Cost leaf(std::span<const std::int64_t> counts) const;
+  // By the sums that Dataset::count gives.
+  [[nodiscard]] Cost leaf(std::span<const std::int64_t> sums) const;
+  // Its part for the amounts of rows; 0 where the outcome is a class.
+  [[nodiscard]] Cost of_amounts(std::int64_t n, const std::int64_t (&amounts)[2]) const {
+    return sum_leaves_ ? sum_leaves_->leaf(n, amounts[0], amounts[1]) : Cost(0);
+  }
+  [[nodiscard]] const SumCosts* sum_costs() const {
+    return sum_leaves_ ? &sum_leaves_->costs() : nullptr;
+  }
+  // What is to be added to the cost of every tree.
+  [[nodiscard]] Cost offset() const { return sum_leaves_ ? sum_leaves_->offset() : Cost(0); }
   [[nodiscard]] Cost pure(int k, std::int64_t count) const { return Cost(pure_table(k)[count]); }
   // A lower bound on what a group of identical rows adds to any leaf: its maximum likelihood
   // cost, rounded below by more than all roundings of the tables it is compared with.
@@ -163,10 +175,11 @@ class Posterior {
   std::vector<Cost> test_costs_;  // by column of the dataset; empty: all weights are 1
   std::vector<Cost> code_costs_;  // by code of a weight of thresholds
   std::shared_ptr<Tables> tables_ = std::make_shared<Tables>();
+  std::shared_ptr<const SumLeaves> sum_leaves_;  // where the outcome is not a class
 };
 
 // What the lone leaf costs, where there was no time or memory for the tables. Rounded on its own:
-// not to be compared with costs from them.
+// not to be compared with costs from them. Nothing is to be added to it.
 [[nodiscard]] Cost lone_leaf_cost(const Prior& prior, const Dataset& data);
 
 }  // namespace maptree

@@ -27,15 +27,15 @@ namespace {
 
 class Scorer {
  public:
-  // `counts`: room for the class counts of all nodes, where they are asked for.
+  // `counts`: room for the sums of all nodes, where they are asked for.
   Scorer(const Tree& tree, const Dataset& data, const Posterior& posterior,
          std::span<std::int64_t> counts = {})
       : tree_(tree),
         data_(data),
         posterior_(posterior),
-        n_classes_(static_cast<std::size_t>(data.n_classes())),
+        n_sums_(data.n_sums()),
         wanted_(counts),
-        counts_(n_classes_) {
+        counts_(n_sums_) {
     scores_.subtree.resize(tree.feature.size());
     scores_.as_leaf.resize(tree.feature.size());
   }
@@ -51,7 +51,7 @@ class Scorer {
              std::size_t depth) {
     const std::int64_t distinct = data_.count(rows, counts_);
     if (!wanted_.empty())
-      std::copy(counts_.begin(), counts_.end(), wanted_.begin() + offset(node * n_classes_));
+      std::copy(counts_.begin(), counts_.end(), wanted_.begin() + offset(node * n_sums_));
     scores_.as_leaf[node] = posterior_.leaf(counts_) +
                             (data_.varies(rows, distinct) ? posterior_.stop(depth) : Cost(0));
     if (tree_.feature[node] < 0) return scores_.subtree[node] = scores_.as_leaf[node];
@@ -77,7 +77,7 @@ class Scorer {
   const Tree& tree_;
   const Dataset& data_;
   const Posterior& posterior_;
-  const std::size_t n_classes_;
+  const std::size_t n_sums_;
   const std::span<std::int64_t> wanted_;
   std::vector<std::int64_t> counts_;  // of the node at hand
   TreeScores scores_;
@@ -91,17 +91,18 @@ TreeScores score(const Tree& tree, const Dataset& data, const Posterior& posteri
 
 std::int64_t scoring_work(const Dataset& data, std::size_t n_nodes) {
   // Of a column some words are read, until it is seen to vary; of an ordered one, a rank a row and
-  // level of the tree.
+  // level of the tree, and so of amounts.
   constexpr std::size_t per_count = 12, words_read = 128;
-  const std::size_t per_node = per_count * static_cast<std::size_t>(data.n_classes()) +
-                               data.n_columns() * std::min(data.n_words(), words_read);
-  const std::size_t per_level = data.ordered().n_columns() * data.n_words() * word_bits;
+  const std::size_t per_node =
+      per_count * data.n_sums() + data.n_columns() * std::min(data.n_words(), words_read);
+  const std::size_t read = data.ordered().n_columns() + (data.has_amounts() ? 2 : 0);
+  const std::size_t per_level = read * data.n_words() * word_bits;
   return static_cast<std::int64_t>(n_nodes * per_node +
                                    static_cast<std::size_t>(std::bit_width(n_nodes)) * per_level);
 }
 
 TreeScores score_and_count(Tree& tree, const Dataset& data, const Posterior& posterior) {
-  tree.counts.resize(tree.feature.size() * static_cast<std::size_t>(data.n_classes()));
+  tree.counts.resize(tree.feature.size() * data.n_sums());
   return Scorer(tree, data, posterior, tree.counts).all();
 }
 

@@ -53,11 +53,11 @@ int BestFirst::choose_side(const Split& split) const {
 }
 
 BestFirst::Measure BestFirst::measure(const Subset& set, std::size_t depth) {
-  counts_.resize(static_cast<std::size_t>(data_.n_classes()));
+  counts_.resize(data_.n_sums());
   const std::int64_t distinct = data_.count(set.rows, counts_);
   Measure out;
   out.key = {set.key, static_cast<std::uint32_t>(depth)};
-  out.sums = RowSums::of(counts_, distinct);
+  out.sums = RowSums::of(counts_, distinct, data_.n_classes());
   const bool varies = data_.varies(set.rows, distinct);
   out.leaf = posterior_.leaf(counts_) + (varies ? posterior_.stop(depth) : Cost(0));
   return out;

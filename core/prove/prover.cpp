@@ -97,7 +97,7 @@ bool Desk::make_room(std::size_t n_splits, Watch& watch) {
 
 Prover::Prover(const Dataset& data, const Posterior& posterior, Expander& expander, Desk& desk)
     : data_(data), posterior_(posterior), expander_(expander), desk_(desk), store_(desk.store) {
-  counts_.resize(static_cast<std::size_t>(data.n_classes()));
+  counts_.resize(data.n_sums());
   expansion_.splits.reserve(usual_splits(data));
   if (data.ordered().n_columns() > 0) {
     expansion_.parted.reserve(usual_splits(data));
@@ -133,7 +133,7 @@ Prover::Measure Prover::measure(const RowSet& rows, std::size_t depth) {
   const std::int64_t distinct = data_.count(rows, counts_);
   const bool varies = data_.varies(rows, distinct);
   return {posterior_.leaf(counts_) + (varies ? posterior_.stop(depth) : Cost(0)),
-          RowSums::of(counts_, distinct), distinct};
+          RowSums::of(counts_, distinct, data_.n_classes()), distinct};
 }
 
 // A limit that no tree can reach is none, so that such nodes are one. Distinct rows are told where

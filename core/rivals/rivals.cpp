@@ -34,6 +34,7 @@ class Listing {
         streams_(data, posterior, options, expander_, prover_, desk_, proof_) {
     desk_.max_expansions = control.limits().max_expansions;
     list_.complete = proof_.bounds.root_lower();
+    list_.offset = posterior.offset();
     if (monitor) control.set_poll([&](double seconds) { return monitor(progress(seconds)); });
     share_memory();
   }
@@ -111,6 +112,7 @@ class Listing {
   void add(std::size_t entry) {
     Rival made;
     made.cost = streams_.cost(root_, entry);
+    made.offset = list_.offset;
     streams_.read_tree(root_, entry, made.tree);
     made.scores = score_and_count(made.tree, data_, posterior_);
     if (made.scores.subtree[0] != made.cost)
@@ -141,7 +143,8 @@ class Listing {
             static_cast<std::int64_t>(list_.rivals.size()),
             list_.examined,
             list_.best,
-            list_.complete};
+            list_.complete,
+            list_.offset};
   }
 
   static constexpr std::size_t levels = 16;  // of paths that grow outside the store
@@ -163,9 +166,9 @@ class Listing {
 };
 
 // What a listing holds when it begins.
-std::size_t bytes_for(const Dataset& data, const Options& options) {
+std::size_t bytes_for(const Dataset& data, const Prior& prior, const Options& options) {
   constexpr std::size_t small_things = 1 << 14;
-  return data.bytes() + Posterior::bytes_for(data) + Bounds::bytes_for(data) +
+  return data.bytes() + Posterior::bytes_for(data, prior.leaves) + Bounds::bytes_for(data) +
          Expander::bytes_for(data, options) + Store::first_bytes() + Prover::bytes_for(data) +
          usual_splits(data) * sizeof(SplitBounds) + small_things;
 }
@@ -182,12 +185,13 @@ RivalList find_rivals(const Dataset& data, const Prior& prior, const Options& op
   Control control(limits);
   Watch watch(control);
   Posterior::check(prior, data);
-  const std::size_t needed = bytes_for(data, effective);
+  const std::size_t needed = bytes_for(data, prior, effective);
   const bool fits =
       limits.memory_bytes < 0 || needed <= static_cast<std::size_t>(limits.memory_bytes);
   const auto nothing = [&](Status status) {
     RivalList list;
     list.status = status;
+    if (data.has_amounts()) list.complete = Cost(0) - Cost::infinity();
     list.seconds = control.seconds();
     list.clock = control.clock_use();
     list.peak_bytes = static_cast<std::int64_t>(data.bytes());

@@ -18,6 +18,7 @@ namespace maptree {
 
 struct Rival {
   Cost cost;
+  Cost offset;  // to be added to it, as to that of every tree
   Tree tree;
   TreeScores scores;  // the first is `cost`, checked
 };
@@ -38,6 +39,7 @@ struct RivalProgress {
   std::int64_t examined = 0;     // whether accepted or not
   Cost best = Cost::infinity();  // of the first, once it is proved
   Cost complete;
+  Cost offset;  // to be added to both
 };
 using RivalMonitor = MonitorOf<RivalProgress>;
 
@@ -48,6 +50,7 @@ struct RivalList {
   // accepted, costs as much, or more; infinite: there is none.
   Cost complete;
   Cost best = Cost::infinity();  // of the cheapest tree, once it is proved
+  Cost offset;                   // to be added to both
   std::int64_t examined = 0;     // trees, whether accepted or not
   std::int64_t expansions = 0;
   std::int64_t first_expansions = 0;  // of these, for the proof of the first

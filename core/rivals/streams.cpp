@@ -23,7 +23,7 @@ Streams::Streams(const Dataset& data, const Posterior& posterior, const Options&
       prover_(prover),
       desk_(desk),
       proof_(proof),
-      counts_(static_cast<std::size_t>(data.n_classes())) {
+      counts_(data.n_sums()) {
   expansion_.splits.reserve(usual_splits(data));
 }
 
@@ -90,7 +90,7 @@ StreamId Streams::find_or_add(const RowSet& rows, const RowKey& key, std::uint32
       {posterior_.leaf(counts_) + (varies ? posterior_.stop(depth) : Cost(0)), leaf, {0, 0}, true});
   std::int64_t weight = 0;
   Cost split = Cost(proof_.bounds.floor(depth, static_cast<std::int32_t>(distinct), Cost(0)));
-  for (std::size_t k = 0; k < counts_.size(); ++k) {
+  for (std::size_t k = 0; k < static_cast<std::size_t>(data_.n_classes()); ++k) {
     weight += counts_[k];
     split += posterior_.pure(static_cast<int>(k), counts_[k]);
   }

@@ -143,6 +143,8 @@ void check_folding(const Dataset& data) {
     throw std::invalid_argument("samplers need a dataset with rows folded and columns not folded");
   if (data.ordered().n_columns() > 0)
     throw std::invalid_argument("samplers need packed answers, not the ranks of ordered columns");
+  if (data.has_amounts())
+    throw std::invalid_argument("samplers draw trees for classes, not for numbers or counts");
   if (data.restricted())
     throw std::invalid_argument("samplers draw trees that may test every column everywhere");
 }

@@ -41,10 +41,11 @@ void Expander::find_tables() {
   }
 }
 
-Cost Expander::likelihood(std::span<const std::int32_t> counts, std::int64_t weight) const {
+Cost Expander::likelihood(std::span<const std::int32_t> counts, std::int64_t weight,
+                          const std::int64_t (&amounts)[2]) const {
   std::int64_t cost = posterior_.rising_table()[weight];
   for (std::size_t k = 0; k < counts.size(); ++k) cost -= mixed_[k][counts[k]];
-  return Cost(cost);
+  return Cost(cost) + posterior_.of_amounts(weight, amounts);
 }
 
 bool Expander::expand(const Bounds& bounds, const RowSet& rows, std::size_t depth, Cost upper,
@@ -59,7 +60,7 @@ bool Expander::expand(const Bounds& bounds, const RowSet& rows, std::size_t dept
   out.rest = Cost::infinity();
   out.best = no_column;
   find_tables();
-  out.leaf = likelihood(view_.total().classes, view_.total().weight) +
+  out.leaf = likelihood(view_.total().classes, view_.total().weight, view_.total().amounts) +
              (out.varying > 0 ? posterior_.stop(depth) : Cost(0));
   out.base = posterior_.split(depth) + posterior_.log_weight(out.varying);
   if (out.varying == 0 || !bounds.may_split(depth)) return true;
@@ -136,6 +137,7 @@ bool Expander::scan_pairs(std::size_t depth, Cost upper, std::uint32_t leaves, W
                          scan.total.classes[1] < small.limit[1];
   scan.two_class = all_small ? small.entries.data() : nullptr;
   scan.two_class_stride = small.stride;
+  if (posterior_.sum_costs() != nullptr) view_.set_costs(*posterior_.sum_costs());
   std::vector<std::int64_t>& floor = view_.part_floor();
   floor.resize(static_cast<std::size_t>(view_.total().distinct) + 1);
   if (watch.poll(static_cast<std::int64_t>(4 * floor.size()))) return false;
@@ -161,8 +163,9 @@ bool Expander::scan_pairs(std::size_t depth, Cost upper, std::uint32_t leaves, W
   scan.min_leaf = static_cast<std::int32_t>(
       std::min<std::int64_t>(options_.min_samples_leaf, max_total_weight + 1));
   // Nanoseconds, roughly: words to count, patterns to weigh, look-ups by class and quadrant.
-  const auto pair_work =
-      static_cast<std::int64_t>(view_.n_half_words() + 8 * scan.n_runs + 32 * mixed_.size() + 40);
+  const std::size_t of_amounts = scan.amounts == nullptr ? 0 : 4 * view_.n_half_words() + 100;
+  const auto pair_work = static_cast<std::int64_t>(view_.n_half_words() + 8 * scan.n_runs +
+                                                   32 * mixed_.size() + 40 + of_amounts);
   const auto row_work = static_cast<std::int64_t>(scan.stride / 8) * pair_work;
   constexpr auto pairs_in_block = static_cast<std::int64_t>(lanes / 8);
   const std::size_t at_once = view_.n_at_once();
@@ -271,7 +274,14 @@ std::uint32_t Expander::split_below(const PairScan& scan, std::size_t p, int sid
         rows = value == 1 ? ones : counts_.distinct - ones;
       }
       least = std::min(least, weight);
-      cost[value] = likelihood(part, weight) + (rows > 1 ? posterior_.stop(depth + 2) : Cost(0));
+      std::int64_t amounts[2] = {0, 0};
+      for (int v = 0; v < 2 && scan.amounts != nullptr; ++v) {
+        const std::int64_t both = scan.amounts->both[v][q];
+        const std::int64_t ones = side == 1 ? both : scan.amounts->one[v][q] - both;
+        amounts[v] = value == 1 ? ones : counts_.amounts[v] - ones;
+      }
+      cost[value] =
+          likelihood(part, weight, amounts) + (rows > 1 ? posterior_.stop(depth + 2) : Cost(0));
     }
     const NodeView::Column& column = view_.columns()[order_[q]];
     if (least < options_.min_samples_leaf || !may_test(column, depth + 1) ||

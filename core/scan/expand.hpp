@@ -80,8 +80,9 @@ class Expander {
   };
 
   void find_tables();
-  // What a leaf with these counts costs, without stop.
-  [[nodiscard]] Cost likelihood(std::span<const std::int32_t> counts, std::int64_t weight) const;
+  // What a leaf with these counts and amounts costs, without stop.
+  [[nodiscard]] Cost likelihood(std::span<const std::int32_t> counts, std::int64_t weight,
+                                const std::int64_t (&amounts)[2]) const;
   [[nodiscard]] bool may_test(const NodeView::Column& column, std::size_t depth) const {
     return Dataset::may_test(data_.use(column.dataset), depth);
   }

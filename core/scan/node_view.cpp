@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <cstdlib>
+#include <cstring>
 #include <numeric>
 
 #include "data/transpose.hpp"
@@ -100,6 +102,13 @@ NodeView::NodeView(const Dataset& data, const Bounds& bounds, const Options& opt
     place_.resize(n_classes, -1);
     patterns_.reserve(n_pattern_parts(data));
   }
+  const std::size_t places = data.has_amounts() ? half_words * half_bits : 0;
+  for (int v = 0; v < 2 && places > 0; ++v) {
+    amounts_.values[v].reserve(places);
+    amounts_.listed[v].reserve(places);
+    amounts_.raw[v].reserve(raw_stride_);
+  }
+  amounts_.places.reserve(places);
   if (!options.pair_expansion) return;
   part_floor_.reserve(data.n_distinct_rows() + 1);
   const std::size_t stride = stride_of(data.n_columns());
@@ -107,6 +116,11 @@ NodeView::NodeView(const Dataset& data, const Bounds& bounds, const Options& opt
   multiplicity_.reserve(stride);
   one_.reserve(n_classes, stride, grouped_);
   both_.reserve(n_classes, n_at_once_ * stride, grouped_);
+  for (int v = 0; v < 2 && places > 0; ++v) {
+    amounts_.one[v].reserve(stride);
+    amounts_.both[v].reserve(n_at_once_ * stride);
+  }
+  amounts_.rows.reserve(places * stride / 8);
   for (int side = 0; side < 2; ++side) {
     lower_[side].reserve(stride);
     upper_[side].reserve(stride);
@@ -125,7 +139,92 @@ bool NodeView::load(const RowSet& rows, Watch& watch) {
     total_.add({run.pattern, run.n_classes}, n, run.group_floor);
   }
   return raw_one_.reset(total_.classes.size(), raw_stride_, grouped_, watch) &&
-         count_columns(watch) && find_columns(watch) && find_varying_parts(watch);
+         count_columns(watch) && (!data_.has_amounts() || sum_columns(watch)) &&
+         find_columns(watch) && find_varying_parts(watch);
+}
+
+bool NodeView::sum_columns(Watch& watch) {
+  AmountBuffers& to = amounts_;
+  if (watch.poll(static_cast<std::int64_t>(4 * slots_.size()))) return false;
+  to.places.clear();
+  std::int64_t sizes[2] = {0, 0};
+  for (const std::uint32_t slot : slots_) {
+    if (slot == no_slot) continue;
+    to.places.push_back(slot);
+    const Amounts& row = data_.amounts(slot);
+    for (int v = 0; v < 2; ++v) {
+      total_.amounts[v] += row.of[v];
+      sizes[v] += std::abs(row.of[v]);
+    }
+  }
+  // A sum of the first takes this many bits, with its sign.
+  const auto width = [](std::int64_t x) {
+    return static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(x)));
+  };
+  const unsigned bits = width(sizes[0]) + 1;
+  const bool packed = bits + width(sizes[1]) < 64;
+  to.scan.shift = packed ? bits : 0;
+  for (int v = 0; v < 2; ++v) {
+    to.values[v].assign(packed && v == 1 ? 0 : slots_.size(), 0);
+    to.listed[v].clear();
+    to.raw[v].resize(raw_stride_);
+  }
+  for (std::size_t place = 0; place < slots_.size(); ++place) {
+    if (slots_[place] == no_slot) continue;
+    const Amounts& row = data_.amounts(slots_[place]);
+    for (int v = 0; v < (packed ? 1 : 2); ++v) {
+      to.values[v][place] =
+          packed ? (row.of[1] * (std::int64_t{1} << to.scan.shift)) + row.of[0] : row.of[v];
+      to.listed[v].push_back(to.values[v][place]);
+    }
+  }
+  const auto work = static_cast<std::int64_t>(to.places.size() + 16);
+  return in_parts(raw_stride_, work, watch, [&](std::size_t first, std::size_t last) {
+    for (std::size_t b = first; b < last; b += lanes) {
+      for (int v = 0; v < (packed ? 1 : 2); ++v)
+        kernel_.sum_rows(data_.row(0) + b / 8, data_.row_bytes(), to.places.data(),
+                         to.listed[v].data(), to.places.size(), &to.raw[v][b]);
+      if (packed) unpack_amounts(to.scan.shift, &to.raw[0][b], &to.raw[1][b]);
+      for (std::size_t c = b; c < b + lanes && c < data_.n_columns(); ++c)
+        if (((first_row_[c / 8] >> (c % 8)) & 1) != 0)
+          for (int v = 0; v < 2; ++v) to.raw[v][c] = total_.amounts[v] - to.raw[v][c];
+    }
+  });
+}
+
+bool NodeView::arrange_amounts(std::span<const std::uint32_t> order, Watch& watch) {
+  AmountBuffers& to = amounts_;
+  const std::size_t stride = stride_of(order.size());
+  for (int v = 0; v < 2; ++v) {
+    to.one[v].assign(stride, 0);
+    to.both[v].assign(n_at_once_ * stride, 0);
+    for (std::size_t p = 0; p < order.size(); ++p)
+      to.one[v][p] = to.raw[v][columns_[order[p]].dataset];
+    to.listed[v].resize(slots_.size());
+    to.scan.values[v] = to.values[v].data();
+    to.scan.listed[v] = to.listed[v].data();
+    to.scan.one[v] = to.one[v].data();
+    to.scan.both[v] = to.both[v].data();
+    to.scan.total[v] = total_.amounts[v];
+  }
+  to.places.resize(slots_.size());
+  to.scan.places = to.places.data();
+  to.scan.row_bytes = stride / 8;
+  to.rows.resize(slots_.size() * to.scan.row_bytes);
+  to.scan.rows = to.rows.data();
+  std::uint32_t tile[half_bits];
+  for (std::size_t w = 0; w < n_half_words(); ++w) {
+    if (watch.poll(static_cast<std::int64_t>(2 * stride + half_bits))) return false;
+    for (std::size_t first = 0; first < stride; first += half_bits) {
+      const std::size_t n = std::min(half_bits, stride - first);
+      std::fill(std::begin(tile), std::end(tile), 0u);
+      std::copy_n(&words_[w * stride + first], n, tile);
+      transpose_blocks<1>(tile);
+      for (std::size_t r = 0; r < half_bits; ++r)
+        std::memcpy(&to.rows[(w * half_bits + r) * to.scan.row_bytes + first / 8], &tile[r], n / 8);
+    }
+  }
+  return true;
 }
 
 bool NodeView::count_columns(Watch& watch) {
@@ -360,6 +459,8 @@ void NodeView::count_side(std::size_t c, int side, SetCounts& out) const {
   }
   out.groups = 0;
   out.distinct = out.weight;
+  for (int v = 0; v < 2 && data_.has_amounts(); ++v)
+    out.amounts[v] = side == 1 ? amounts_.raw[v][at] : total_.amounts[v] - amounts_.raw[v][at];
   if (!folded_) return;
   out.groups = side == 1 ? raw_one_.groups[at] : total_.groups - raw_one_.groups[at];
   out.distinct = side == 1 ? raw_one_.distinct[at] : total_.distinct - raw_one_.distinct[at];
@@ -403,6 +504,10 @@ PairScan* NodeView::arrange(std::span<const std::uint32_t> order, Watch& watch) 
       one_.groups[p] = raw_one_.groups[columns_[order[p]].dataset];
   }
   scan_ = describe(words_, stride);
+  if (data_.has_amounts()) {
+    if (!arrange_amounts(order, watch)) return nullptr;
+    scan_.amounts = &amounts_.scan;
+  }
   for (int side = 0; side < 2; ++side) {
     lower_[side].assign(stride, Cost::infinity().units());
     upper_[side].assign(stride, Cost::infinity().units());
@@ -430,7 +535,11 @@ std::size_t NodeView::bytes_for(const Dataset& data, const Options& options) {
   const std::size_t patterns =
       data.segments().size() * sizeof(PairRun) +
       (few ? 0 : n_pattern_parts(data) * sizeof(ClassWeight) + 8 * n_classes);
-  return 4 * half_words * (half_bits + raw_stride + stride) + counts + patterns +
+  const std::size_t amounts =
+      !data.has_amounts() ? 0
+                          : half_words * half_bits * (4 * 8 + 4 + stride / 8) +
+                                2 * 8 * (raw_stride + (1 + (few ? rows_at_once : 1)) * stride);
+  return amounts + 4 * half_words * (half_bits + raw_stride + stride) + counts + patterns +
          4 * (2 * raw_stride + std::bit_ceil(2 * raw_stride)) + sizeof(Column) * data.n_columns() +
          (2 * (8 + 8 + 4) + 4) * stride +
          ((options.pair_expansion ? 12 : 4) + (data.weighted() ? 12 : 0)) *
@@ -442,6 +551,10 @@ std::size_t NodeView::bytes() const {
   std::size_t total = of(slots_) + of(raw_) + of(words_) + of(hash_) + of(table_) + of(columns_) +
                       of(varying_on_) + of(heaviest_on_) + of(test_cost_on_) + of(part_floor_) +
                       of(ones_) + of(runs_) + of(numbers_) + of(place_) + of(patterns_);
+  for (int v = 0; v < 2; ++v)
+    total += of(amounts_.values[v]) + of(amounts_.listed[v]) + of(amounts_.raw[v]) +
+             of(amounts_.one[v]) + of(amounts_.both[v]);
+  total += of(amounts_.places) + of(amounts_.rows);
   for (const Buffers* b : {&raw_one_, &one_, &both_})
     total += of(b->classes) + of(b->distinct) + of(b->rest) + of(b->groups);
   return total + 2 * (of(lower_[0]) + of(upper_[0]) + of(varying_of_[0])) + of(multiplicity_);

@@ -70,6 +70,8 @@ class NodeView {
   // keep their numbers in `columns()`, the scan's are positions in `order`.
   // Null when stopped.
   PairScan* arrange(std::span<const std::uint32_t> order, Watch& watch);
+  // What rows with amounts cost, for the scan that arrange() made.
+  void set_costs(const SumCosts& costs) { amounts_.scan.costs = costs; }
   [[nodiscard]] std::size_t n_half_words() const { return slots_.size() / 32; }
   // How many rows of pairs are scanned at once: their counts of many classes would take much
   // memory.
@@ -108,6 +110,8 @@ class NodeView {
   bool find_columns(Watch& watch);
   bool find_varying_parts(Watch& watch);
   bool find_test_costs(Watch& watch);
+  bool sum_columns(Watch& watch);
+  bool arrange_amounts(std::span<const std::uint32_t> order, Watch& watch);
   [[nodiscard]] bool same_words(std::size_t a, std::size_t b) const;
 
   const Dataset& data_;
@@ -148,6 +152,16 @@ class NodeView {
   std::vector<std::int64_t> lower_[2], upper_[2];
   std::vector<std::int32_t> varying_of_[2];
   PairScan scan_;
+
+  // Where rows have amounts (pair_kernel.hpp).
+  struct AmountBuffers {
+    std::vector<std::int64_t> values[2], listed[2];  // by place; of some rows
+    std::vector<std::uint32_t> places;               // of these
+    std::vector<std::int64_t> raw[2], one[2], both[2];
+    std::vector<std::uint8_t> rows;  // the arranged columns, by place
+    PairAmounts scan;
+  };
+  AmountBuffers amounts_;
 };
 
 }  // namespace maptree

@@ -12,6 +12,7 @@
 
 #include "control/options.hpp"
 #include "data/class_weight.hpp"
+#include "model/sum_costs.hpp"
 
 namespace maptree {
 
@@ -35,6 +36,33 @@ struct PairCounts {
   std::int32_t* rest = nullptr;      // only where grouped: classes without impure groups
   std::int64_t* groups = nullptr;    // only where grouped: sum of group floors
 };
+
+// Of rows that have amounts (docs/design/outcomes.md). Both of a row are in one number where all
+// sums of the node fit into one: the second times 2^shift plus the first.
+struct PairAmounts {
+  const std::uint8_t* rows = nullptr;  // by place: bit j % 8 of byte j / 8 is column j
+  std::size_t row_bytes = 0;
+  const std::int64_t* values[2] = {};  // by place; only the first, where shift > 0
+  unsigned shift = 0;
+  const std::int64_t* one[2] = {};  // of child (j, 1)
+  std::int64_t total[2] = {};
+  std::int64_t* both[2] = {};  // scratch as PairScan::both
+  // Scratch: the places of the rows where a column is one, and their values.
+  std::uint32_t* places = nullptr;
+  std::int64_t* listed[2] = {};
+  SumCosts costs;
+};
+
+// Parts the sums of `lanes` columns.
+inline void unpack_amounts(unsigned shift, std::int64_t* first, std::int64_t* second) {
+  const unsigned rest = 64 - shift;
+  for (std::size_t l = 0; l < lanes; ++l) {
+    const std::int64_t packed = first[l];
+    const auto low = static_cast<std::int64_t>(static_cast<std::uint64_t>(packed) << rest) >> rest;
+    first[l] = low;
+    second[l] = (packed - low) >> shift;
+  }
+}
 
 struct PairScan {
   // The node's columns, half word by half word: words[w * stride + column].
@@ -71,6 +99,8 @@ struct PairScan {
   std::int64_t* lower[2] = {};
   std::int64_t* upper[2] = {};
   std::int32_t* varying[2] = {};
+
+  const PairAmounts* amounts = nullptr;  // null where the outcome is a class
 };
 
 // `first` and `last` are multiples of `lanes`: columns [first, last), so that the clock can be read
@@ -85,6 +115,10 @@ struct PairKernel {
                         std::size_t last);
   // Fills the first row of PairScan::both for column i and every j of the part.
   void (*count_with)(const PairScan&, std::size_t i, std::size_t first, std::size_t last);
+  // For `lanes` columns, whose bits begin at rows[row_bytes * places[i]]: the sums of values[i] over
+  // all i where the bit is one.
+  void (*sum_rows)(const std::uint8_t* rows, std::size_t row_bytes, const std::uint32_t* places,
+                   const std::int64_t* values, std::size_t n, std::int64_t* sums);
 };
 
 // The kernel asked for; `automatic` is the best this processor can run.

@@ -57,6 +57,7 @@ class Search {
         improver_(*improving_),
         known_(known) {
     now_.lower = bounds_.root_lower();
+    now_.offset = stats_.offset = posterior.offset();
     if (monitor) control.set_poll([&](double seconds) { return monitor(progress(seconds)); });
   }
 
@@ -239,7 +240,7 @@ class Search {
     const std::int64_t limit = control_.limits().memory_bytes;
     const std::size_t most =
         limit < 0 ? ample : std::min(ample, static_cast<std::size_t>(limit) / 8);
-    const std::size_t node = static_cast<std::size_t>(data_.n_classes()) * sizeof(std::int64_t);
+    const std::size_t node = data_.n_sums() * sizeof(std::int64_t);
     return std::max<std::size_t>(1, most / node);
   }
 
@@ -289,7 +290,8 @@ class Search {
     traced_upper_ = upper;
     next_trace_ = stats_.expansions + stats_.expansions / 50 + 1;
     stats_.trace.push_back({control_.seconds(), static_cast<double>(stats_.expansions),
-                            traced_lower_.nats(), traced_upper_.nats()});
+                            traced_lower_.nats() + stats_.offset.nats(),
+                            traced_upper_.nats() + stats_.offset.nats()});
   }
 
   Result finish(Status status) {
@@ -338,7 +340,7 @@ class Search {
 };
 
 // What a search holds when it begins, known in advance: with less memory it does not start.
-std::size_t bytes_for(const Dataset& data, const Options& options) {
+std::size_t bytes_for(const Dataset& data, const Prior& prior, const Options& options) {
   constexpr std::size_t small_things = 1 << 14;  // that nobody counts one by one
   const std::size_t engine = options.depth_first
                                  ? Schedule::bytes_for(data, options) + Prover::bytes_for(data)
@@ -346,7 +348,7 @@ std::size_t bytes_for(const Dataset& data, const Options& options) {
   const std::size_t sized = options.max_leaves < 0 ? 0 : SizedImprover::bytes_for(data, options);
   const std::size_t improver =
       options.improve ? usual_splits(data) * sizeof(SplitBounds) + sized : 0;
-  return data.bytes() + Posterior::bytes_for(data) + Bounds::bytes_for(data) +
+  return data.bytes() + Posterior::bytes_for(data, prior.leaves) + Bounds::bytes_for(data) +
          Expander::bytes_for(data, options) + engine + improver + small_things;
 }
 
@@ -356,7 +358,8 @@ Result lone_leaf(const Dataset& data, const Prior& prior, const Options& options
                  const Control& control, std::size_t bytes) {
   Result result;
   result.upper = lone_leaf_cost(prior, data);
-  if (options.max_depth == 0) result.lower = result.upper;  // there is no other tree
+  if (data.has_amounts()) result.lower = Cost(0) - Cost::infinity();  // densities have no bound
+  if (options.max_depth == 0) result.lower = result.upper;            // there is no other tree
   result.status = result.upper == result.lower ? Status::optimal : status;
   result.proved_depth = result.status == Status::optimal ? -1 : 0;
   result.seconds = control.seconds();
@@ -365,7 +368,7 @@ Result lone_leaf(const Dataset& data, const Prior& prior, const Options& options
   result.trace.push_back({result.seconds, 0, result.lower.nats(), result.upper.nats()});
   result.subproblems = 1;
   add_node(result.tree);
-  result.tree.counts = data.class_totals();
+  result.tree.counts = data.totals();
   result.scores = {{result.upper}, {result.upper}};
   return result;
 }
@@ -379,7 +382,7 @@ Result search(const Dataset& data, const Prior& prior, const Options& options, c
     throw std::invalid_argument("max_leaves needs depth_first");
   Control control(limits);
   Watch watch(control);
-  const std::size_t needed = bytes_for(data, effective);
+  const std::size_t needed = bytes_for(data, prior, effective);
   const bool fits =
       limits.memory_bytes < 0 || needed <= static_cast<std::size_t>(limits.memory_bytes);
   Posterior::check(prior, data);
@@ -393,6 +396,7 @@ Result search(const Dataset& data, const Prior& prior, const Options& options, c
       Progress progress;
       progress.seconds = seconds;
       progress.bytes = static_cast<std::int64_t>(needed);
+      if (data.has_amounts()) progress.lower = Cost(0) - Cost::infinity();
       progress.upper = Cost::infinity();
       return monitor(progress);
     });
@@ -413,7 +417,7 @@ std::vector<Result> sweep_sizes(const Dataset& data, const Prior& prior, const O
     return std::vector{lone_leaf(data, prior, effective, status, control, bytes)};
   };
   if (!data.complete()) return without_tables(Status::time_limit, data.bytes());
-  const std::size_t needed = bytes_for(data, effective);
+  const std::size_t needed = bytes_for(data, prior, effective);
   if (limits.memory_bytes >= 0 && needed > static_cast<std::size_t>(limits.memory_bytes))
     return without_tables(Status::memory_limit, data.bytes());
   Progress now;
@@ -440,6 +444,7 @@ std::vector<Result> sweep_sizes(const Dataset& data, const Prior& prior, const O
     peak = std::max(peak, data.bytes() + posterior.bytes() + bounds.bytes() + improver.bytes());
     now.bytes = static_cast<std::int64_t>(peak);
     now.lower = bounds.root_lower();
+    now.offset = posterior.offset();
     now.upper = improver.cost();
     now.leaves = static_cast<std::int64_t>(improver.n_leaves());
   }
@@ -450,6 +455,7 @@ std::vector<Result> sweep_sizes(const Dataset& data, const Prior& prior, const O
     of.tree = improver.tree_of(leaves);
     of.scores = score_and_count(of.tree, data, posterior);
     of.upper = of.scores.subtree[0];
+    of.offset = posterior.offset();
     of.lower = std::min(of.upper, bounds.root_lower());
     of.status = of.upper == of.lower ? Status::optimal
                 : control.stopped()  ? control.reason()

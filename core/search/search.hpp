@@ -24,6 +24,7 @@ struct Progress {
   std::int64_t bytes = 0;
   Cost lower;
   Cost upper;
+  Cost offset;  // to be added to both
   std::int64_t proved_depth = 0;
   std::int64_t leaves = 0;  // of the best tree
 };
@@ -31,14 +32,16 @@ using Monitor = MonitorOf<Progress>;
 
 struct Result {
   Status status = Status::optimal;
-  Cost lower, upper;
+  // Both without `offset`, which all trees have in common. Without any bound `lower` is minus
+  // infinity.
+  Cost lower, upper, offset;
   std::int64_t proved_depth = 0;  // no tree of this depth or less is cheaper; -1: none at all
   std::int64_t expansions = 0;
   std::int64_t subproblems = 0;  // nodes made, given back ones included
   double seconds = 0;
   std::int64_t peak_bytes = 0;
   ClockUse clock;
-  std::vector<std::array<double, 4>> trace;  // seconds, expansions, lower, upper
+  std::vector<std::array<double, 4>> trace;  // seconds, expansions, lower, upper, with the offset
   Tree tree;
   TreeScores scores;  // the first is `upper`, checked
 };

@@ -114,12 +114,17 @@ struct Avx2Lanes {
       for (std::size_t r = 0; r < R; ++r) store(out[r] + h, n[r]);
     }
   }
+  // Each bit of a byte as a mask of 64 bits, so that the sums of eight columns are vectors.
+  static void sum_rows(const std::uint8_t* rows, std::size_t row_bytes, const std::uint32_t* places,
+                       const std::int64_t* values, std::size_t n, std::int64_t* sums) {
+    sum_by_masks(rows, row_bytes, places, values, n, sums);
+  }
 };
 
 }  // namespace
 
 extern const PairKernel avx2_kernel;
 const PairKernel avx2_kernel = {"avx2", scan_rows<Avx2Lanes>, count_columns<Avx2Lanes>,
-                                count_with<Avx2Lanes>};
+                                count_with<Avx2Lanes>, Avx2Lanes::sum_rows};
 
 }  // namespace maptree

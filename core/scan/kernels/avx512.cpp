@@ -66,12 +66,32 @@ struct Avx512Lanes {
     }
     for (std::size_t r = 0; r < R; ++r) _mm512_storeu_si512(out[r], n[r]);
   }
+  static void sum_rows(const std::uint8_t* rows, std::size_t row_bytes, const std::uint32_t* places,
+                       const std::int64_t* values, std::size_t n, std::int64_t* sums) {
+    static_assert(lanes == 16);
+    __m512i sum[4] = {_mm512_setzero_si512(), _mm512_setzero_si512(), _mm512_setzero_si512(),
+                      _mm512_setzero_si512()};
+    const auto add = [&](std::size_t i, __m512i* to) {
+      const std::uint8_t* const bits = rows + row_bytes * places[i];
+      const __m512i value = _mm512_set1_epi64(values[i]);
+      to[0] = _mm512_mask_add_epi64(to[0], bits[0], to[0], value);
+      to[1] = _mm512_mask_add_epi64(to[1], bits[1], to[1], value);
+    };
+    std::size_t i = 0;
+    for (; i + 2 <= n; i += 2) {  // two rows at a time do not wait for each other's sums
+      add(i, sum);
+      add(i + 1, sum + 2);
+    }
+    if (i < n) add(i, sum);
+    _mm512_storeu_si512(sums, _mm512_add_epi64(sum[0], sum[2]));
+    _mm512_storeu_si512(sums + 8, _mm512_add_epi64(sum[1], sum[3]));
+  }
 };
 
 }  // namespace
 
 extern const PairKernel avx512_kernel;
 const PairKernel avx512_kernel = {"avx512", scan_rows<Avx512Lanes>, count_columns<Avx512Lanes>,
-                                  count_with<Avx512Lanes>};
+                                  count_with<Avx512Lanes>, Avx512Lanes::sum_rows};
 
 }  // namespace maptree

@@ -2,7 +2,8 @@
 //
 // Lanes has I32 and I64 (eight values each) and static functions on them: load, store, splat,
 // add, sub, min, max, scale, widen, gather, at_least and where_positive (choices), after, least,
-// sum; and popcount_block, which counts R masked copies of a block of columns. Only plain arrays
+// sum; popcount_block, which counts R masked copies of a block of columns; and sum_rows
+// (pair_kernel.hpp). Only plain arrays
 // and no inline function of the standard library are used here: the linker keeps one copy of such a
 // function, and it must not be one for a newer processor.
 #pragma once
@@ -14,6 +15,30 @@ namespace {
 
 constexpr std::size_t width = 8;
 constexpr std::int64_t never = std::int64_t{1} << 61;  // Cost::infinity()
+
+// The bits of every byte as masks.
+struct ByteMasks {
+  std::int64_t of[256][8];
+  constexpr ByteMasks() : of() {
+    for (int byte = 0; byte < 256; ++byte)
+      for (int bit = 0; bit < 8; ++bit) of[byte][bit] = ((byte >> bit) & 1) != 0 ? -1 : 0;
+  }
+};
+
+// PairKernel::sum_rows for processors whose vectors have no masks.
+[[maybe_unused]] void sum_by_masks(const std::uint8_t* rows, std::size_t row_bytes,
+                                   const std::uint32_t* places, const std::int64_t* values,
+                                   std::size_t n, std::int64_t* sums) {
+  static constexpr ByteMasks masks;
+  std::int64_t sum[lanes] = {};
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint8_t* const bits = rows + row_bytes * places[i];
+    for (std::size_t byte = 0; byte < lanes / 8; ++byte)
+      for (std::size_t l = 0; l < 8; ++l)
+        sum[8 * byte + l] += masks.of[bits[byte]][l] & values[i];
+  }
+  for (std::size_t l = 0; l < lanes; ++l) sums[l] = sum[l];
+}
 
 // `out` for the r-th of several rows of a scan.
 inline PairCounts row_of(const PairScan& s, const PairCounts& out, std::size_t r) {
@@ -101,11 +126,55 @@ void quadrants(T total, T of_i, T of_j, T both, T* q) {
   q[0] = L::sub(L::sub(total, of_i), q[1]);
 }
 
+// Fills a row of `both` of the amounts, for the columns `first` to `last`, where column i is one.
+template <class L>
+void sum_with(const PairScan& s, std::size_t i, std::size_t first, std::size_t last,
+              std::size_t row) {
+  const PairAmounts& amounts = *s.amounts;
+  std::size_t n = 0;
+  const int n_values = amounts.shift > 0 ? 1 : 2;
+  const std::uint32_t n_words = s.n_runs > 0 ? s.runs[s.n_runs - 1].last : 0;
+  for (std::uint32_t w = 0; w < n_words; ++w) {
+    for (std::uint32_t bits = s.words[w * s.stride + i]; bits != 0; bits &= bits - 1) {
+      const std::uint32_t place = 32 * w + static_cast<std::uint32_t>(__builtin_ctz(bits));
+      amounts.places[n] = place;
+      for (int v = 0; v < n_values; ++v) amounts.listed[v][n] = amounts.values[v][place];
+      ++n;
+    }
+  }
+  for (std::size_t b = first; b < last; b += lanes) {
+    std::int64_t* const to[] = {amounts.both[0] + row * s.stride + b,
+                                amounts.both[1] + row * s.stride + b};
+    for (int v = 0; v < n_values; ++v)
+      L::sum_rows(amounts.rows + b / 8, amounts.row_bytes, amounts.places, amounts.listed[v], n,
+                  to[v]);
+    if (amounts.shift > 0) unpack_amounts(amounts.shift, to[0], to[1]);
+  }
+}
+
+// The part of the amounts in what the four quadrants cost as leaves; `n` are their rows.
+template <class L>
+void add_amounts(const PairScan& s, std::size_t i, std::size_t j, std::size_t row,
+                 const typename L::I32 (&n)[4], typename L::I64 (&leaf)[4]) {
+  const PairAmounts& amounts = *s.amounts;
+  std::int32_t rows[4 * width];
+  std::int64_t sums[2][4 * width], costs[4 * width];
+  for (int q = 0; q < 4; ++q) L::store(rows + q * width, n[q]);
+  for (int v = 0; v < 2; ++v) {
+    typename L::I64 of[4];
+    quadrants<L>(L::splat64(amounts.total[v]), L::splat64(amounts.one[v][i]),
+                 L::load(amounts.one[v] + j), L::load(amounts.both[v] + row * s.stride + j), of);
+    for (int q = 0; q < 4; ++q) L::store(sums[v] + q * width, of[q]);
+  }
+  amounts.costs.template costs<4 * width>(rows, sums[0], sums[1], costs);
+  for (int q = 0; q < 4; ++q) leaf[q] = L::add(leaf[q], L::load(costs + q * width));
+}
+
 // Column i against the later ones among `first` to `last`, `both` being the counts where i and the
 // other are one.
 template <class L, bool Folded, bool TwoClass, bool LeavesOnly, bool Weighted>
 void evaluate_row(const PairScan& s, std::size_t i, std::size_t first, std::size_t last,
-                  const PairCounts& both) {
+                  const PairCounts& both, [[maybe_unused]] std::size_t row) {
   using I32 = typename L::I32;
   using I64 = typename L::I64;
 
@@ -153,6 +222,7 @@ void evaluate_row(const PairScan& s, std::size_t i, std::size_t first, std::size
         }
       }
       for (int q = 0; q < 4; ++q) leaf[q] = L::add(leaf[q], L::gather(s.rising, n[q]));
+      if (s.amounts != nullptr) add_amounts<L>(s, i, j, row, n, leaf);
     }
     I32 rows[4];  // distinct rows, where they are known
     if constexpr (Folded) {
@@ -227,21 +297,21 @@ void evaluate_row(const PairScan& s, std::size_t i, std::size_t first, std::size
 
 template <class L, bool LeavesOnly, bool Weighted>
 void evaluate(const PairScan& s, std::size_t i, std::size_t first, std::size_t last,
-              const PairCounts& both) {
+              const PairCounts& both, std::size_t row) {
   const bool two_class = s.two_class != nullptr;
   if (s.folded)
-    two_class ? evaluate_row<L, true, true, LeavesOnly, Weighted>(s, i, first, last, both)
-              : evaluate_row<L, true, false, LeavesOnly, Weighted>(s, i, first, last, both);
+    two_class ? evaluate_row<L, true, true, LeavesOnly, Weighted>(s, i, first, last, both, row)
+              : evaluate_row<L, true, false, LeavesOnly, Weighted>(s, i, first, last, both, row);
   else
-    two_class ? evaluate_row<L, false, true, LeavesOnly, Weighted>(s, i, first, last, both)
-              : evaluate_row<L, false, false, LeavesOnly, Weighted>(s, i, first, last, both);
+    two_class ? evaluate_row<L, false, true, LeavesOnly, Weighted>(s, i, first, last, both, row)
+              : evaluate_row<L, false, false, LeavesOnly, Weighted>(s, i, first, last, both, row);
 }
 
 template <class L, bool Weighted>
 void evaluate(const PairScan& s, std::size_t i, std::size_t first, std::size_t last,
-              const PairCounts& both) {
-  s.leaves_only ? evaluate<L, true, Weighted>(s, i, first, last, both)
-                : evaluate<L, false, Weighted>(s, i, first, last, both);
+              const PairCounts& both, std::size_t row) {
+  s.leaves_only ? evaluate<L, true, Weighted>(s, i, first, last, both, row)
+                : evaluate<L, false, Weighted>(s, i, first, last, both, row);
 }
 
 template <class L, std::size_t R>
@@ -249,8 +319,9 @@ void scan_some(const PairScan& s, std::size_t i, std::size_t first, std::size_t 
   count<L, R>(s, s.words + i, first, last, s.both);
   for (std::size_t r = 0; r < R; ++r) {
     const PairCounts both = row_of(s, s.both, r);
-    s.test_cost == nullptr ? evaluate<L, false>(s, i + r, first, last, both)
-                           : evaluate<L, true>(s, i + r, first, last, both);
+    if (s.amounts != nullptr) sum_with<L>(s, i + r, first, last, r);
+    s.test_cost == nullptr ? evaluate<L, false>(s, i + r, first, last, both, r)
+                           : evaluate<L, true>(s, i + r, first, last, both, r);
   }
 }
 
@@ -272,6 +343,7 @@ void count_columns(const PairScan& s, const PairCounts& out, std::size_t first, 
 template <class L>
 void count_with(const PairScan& s, std::size_t i, std::size_t first, std::size_t last) {
   count<L, 1>(s, s.words + i, first, last, s.both);
+  if (s.amounts != nullptr) sum_with<L>(s, i, first, last, 0);
 }
 
 }  // namespace

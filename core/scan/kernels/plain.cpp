@@ -98,12 +98,17 @@ struct PlainLanes {
       }
     }
   }
+  // Each bit of a byte as a mask of 64 bits, so that the sums of eight columns are vectors.
+  static void sum_rows(const std::uint8_t* rows, std::size_t row_bytes, const std::uint32_t* places,
+                       const std::int64_t* values, std::size_t n, std::int64_t* sums) {
+    sum_by_masks(rows, row_bytes, places, values, n, sums);
+  }
 };
 
 }  // namespace
 
 extern const PairKernel plain_kernel;
 const PairKernel plain_kernel = {"plain", scan_rows<PlainLanes>, count_columns<PlainLanes>,
-                                 count_with<PlainLanes>};
+                                 count_with<PlainLanes>, PlainLanes::sum_rows};
 
 }  // namespace maptree

@@ -305,7 +305,7 @@ TEST(sums_tell_class_counts_apart) {
   for (std::int64_t a = 0; a < 30; ++a)
     for (std::int64_t b = 0; b < 30; ++b)
       for (std::int64_t distinct = 1; distinct < 10; ++distinct, ++n) {
-        const auto sums = maptree::RowSums::of(std::array{a, b}, distinct);
+        const auto sums = maptree::RowSums::of(std::array{a, b}, distinct, 2);
         CHECK_EQUAL(sums.weight, static_cast<std::uint32_t>(a + b));
         seen.insert({sums.weight, sums.digest});
       }
