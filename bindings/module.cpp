@@ -163,8 +163,7 @@ void make_dataset(Dataset* self, PackedTable& table, const Array& labels,
   if (uses && of_columns.size() != table.n_columns + columns.size())
     throw nb::value_error("uses must have one entry a column");
   std::span<const Amounts> of_rows;
-  if (amounts)
-    of_rows = {reinterpret_cast<const Amounts*>(amounts->data()), amounts->shape(0)};
+  if (amounts) of_rows = {reinterpret_cast<const Amounts*>(amounts->data()), amounts->shape(0)};
   Limits limits{.seconds = seconds};
   if (clock) limits.clock = call_clock(*clock);
   nb::gil_scoped_release release;

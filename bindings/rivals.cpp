@@ -73,12 +73,15 @@ void add_rivals(nb::module_& m) {
       .def_ro("found", &RivalProgress::found)
       .def_ro("examined", &RivalProgress::examined)
       .def_prop_ro("best", [](const RivalProgress& p) { return p.best.nats() + p.offset.nats(); })
-      .def_prop_ro("complete", [](const RivalProgress& p) { return p.complete.nats() + p.offset.nats(); });
+      .def_prop_ro("complete",
+                   [](const RivalProgress& p) { return p.complete.nats() + p.offset.nats(); });
 
   nb::class_<PyRivals>(m, "Rivals")
       .def_prop_ro("status", [](const PyRivals& r) { return name(r.core.status); })
-      .def_prop_ro("complete", [](const PyRivals& r) { return r.core.complete.nats() + r.core.offset.nats(); })
-      .def_prop_ro("best", [](const PyRivals& r) { return r.core.best.nats() + r.core.offset.nats(); })
+      .def_prop_ro("complete",
+                   [](const PyRivals& r) { return r.core.complete.nats() + r.core.offset.nats(); })
+      .def_prop_ro("best",
+                   [](const PyRivals& r) { return r.core.best.nats() + r.core.offset.nats(); })
       .def_prop_ro("examined", [](const PyRivals& r) { return r.core.examined; })
       .def_prop_ro("expansions", [](const PyRivals& r) { return r.core.expansions; })
       .def_prop_ro("first_expansions", [](const PyRivals& r) { return r.core.first_expansions; })

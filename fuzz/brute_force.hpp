@@ -1,16 +1,19 @@
 // Brute force: the cheapest tree by trying every split of every set of rows that splits can make.
 //
 // An oracle for the search, so it shares nothing with it: rows are vectors of 0 and 1, costs are
-// doubles straight from the definition, sets are strings compared letter by letter, and nothing is
-// folded, pruned or bounded. A set is solved once a depth; that is the only shortcut. Meant for up
-// to 7 columns, or up to 10 distinct rows, or a depth of 2.
+// doubles straight from the definition (docs/design/outcomes.md for numbers and counts), sets are
+// strings compared letter by letter, and nothing is folded, pruned or bounded. A set is solved once
+// a depth; that is the only shortcut. Meant for up to 7 columns, or up to 10 distinct rows, or a
+// depth of 2.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <map>
+#include <numbers>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -18,6 +21,8 @@
 #include <vector>
 
 namespace brute_force {
+
+enum class Outcome { classes, numbers, counts };
 
 struct Problem {
   std::vector<std::vector<int>> x;  // rows of 0 and 1, all of the same length
@@ -34,7 +39,19 @@ struct Problem {
   long max_leaves = -1;                  // none
   double leaf_price = 0;                 // what every inner node pays more
 
+  // Numbers and counts: all rows are of one class.
+  Outcome outcome = Outcome::classes;
+  std::vector<std::int64_t> amount;    // of each row: its number, in steps, or its count
+  std::vector<std::int64_t> exposure;  // of each row, in units; of counts only
+  double kappa = 0.1, nu = 3, lambda = 0.1, steps = 256;
+  double shape = 1, rate = 1, units = 1;
+
   [[nodiscard]] std::size_t n_classes() const { return rho.size(); }
+  [[nodiscard]] bool has_amounts() const { return outcome != Outcome::classes; }
+  // The second amount of a row: its square, or its exposure.
+  [[nodiscard]] std::int64_t second(std::size_t row) const {
+    return outcome == Outcome::counts ? exposure[row] : amount[row] * amount[row];
+  }
   [[nodiscard]] std::size_t n_columns() const { return x.empty() ? 0 : x[0].size(); }
   [[nodiscard]] long test_weight_of(std::size_t column) const {
     return test_weight.empty() ? 1 : test_weight[column];
@@ -76,6 +93,19 @@ class Solver {
       if (rows[r] == '1') c[static_cast<std::size_t>(p_.y[r])] += p_.weight[r];
     return c;
   }
+  // What a tree has of each node: class counts, then the sums of both amounts.
+  [[nodiscard]] std::vector<std::int64_t> sums(const Set& rows) const {
+    const std::vector<long> n = counts(rows);
+    std::vector<std::int64_t> out(n.begin(), n.end());
+    if (!p_.has_amounts()) return out;
+    out.resize(out.size() + 2, 0);
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      if (rows[r] != '1') continue;
+      out[out.size() - 2] += p_.weight[r] * p_.amount[r];
+      out[out.size() - 1] += p_.weight[r] * p_.second(r);
+    }
+    return out;
+  }
   [[nodiscard]] std::vector<std::size_t> varying(const Set& rows) const {
     std::vector<std::size_t> v;
     const std::size_t first = rows.find('1');
@@ -100,8 +130,41 @@ class Solver {
     }
     return static_cast<double>(cost + log_rising_[0][static_cast<std::size_t>(n)]);
   }
+  // Minus the log density of n numbers, or minus the log probability of counts but for what all
+  // trees have in common.
+  [[nodiscard]] double likelihood_of_numbers(const Set& rows) const {
+    const long double nu = p_.nu, scale = p_.nu * static_cast<long double>(p_.lambda);
+    long double n = 0, sum = 0;
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      if (rows[r] != '1') continue;
+      n += static_cast<long double>(p_.weight[r]);
+      sum += static_cast<long double>(p_.weight[r]) * u(r);
+    }
+    // About the mean, and what the mean itself is away from 0: without large differences.
+    const long double mean = sum / n;
+    long double squares = n * p_.kappa / (n + p_.kappa) * mean * mean;
+    for (std::size_t r = 0; r < rows.size(); ++r)
+      if (rows[r] == '1')
+        squares += static_cast<long double>(p_.weight[r]) * (u(r) - mean) * (u(r) - mean);
+    return static_cast<double>(n / 2 * std::log(std::numbers::pi_v<long double> * scale) +
+                               std::log1p(n / p_.kappa) / 2 + std::lgamma(nu / 2) -
+                               std::lgamma((nu + n) / 2) +
+                               (nu + n) / 2 * std::log1p(squares / scale));
+  }
+  [[nodiscard]] double likelihood_of_counts(const Set& rows) const {
+    const long double shape = p_.shape, rate = p_.rate;
+    const std::vector<std::int64_t> of = sums(rows);
+    const auto events = static_cast<long double>(of[of.size() - 2]);
+    const long double exposed = static_cast<long double>(of.back()) / p_.units;
+    return static_cast<double>(std::lgamma(shape) - std::lgamma(shape + events) +
+                               events * std::log(rate) +
+                               (shape + events) * std::log1p(exposed / rate));
+  }
   [[nodiscard]] double leaf(const Set& rows, long depth) const {
-    return likelihood(counts(rows)) + (varying(rows).empty() ? 0.0 : -std::log1p(-p_split(depth)));
+    const double data = p_.outcome == Outcome::numbers  ? likelihood_of_numbers(rows)
+                        : p_.outcome == Outcome::counts ? likelihood_of_counts(rows)
+                                                        : likelihood(counts(rows));
+    return data + (varying(rows).empty() ? 0.0 : -std::log1p(-p_split(depth)));
   }
   // What an inner node itself pays that tests one of the columns that vary on it.
   [[nodiscard]] double inner(const std::vector<std::size_t>& varying, std::size_t tested,
@@ -165,16 +228,19 @@ class Solver {
     for (const long c : counts(rows)) total += c;
     return total;
   }
+  [[nodiscard]] long double u(std::size_t row) const {
+    return static_cast<long double>(p_.amount[row]) / p_.steps;
+  }
 
   template <class Tree>
   double cost_below(const Tree& tree, std::size_t node, const Set& rows, long depth,
                     std::size_t& seen) const {
     // Preorder: a node is met when as many were met before it as its number says.
     if (node != seen++) throw std::runtime_error("the tree is not in preorder");
-    const std::vector<long> c = counts(rows);
+    const std::vector<std::int64_t> c = sums(rows);
     for (std::size_t k = 0; k < c.size(); ++k)
       if (tree.counts.at(node * c.size() + k) != c[k])
-        throw std::runtime_error("the tree's class counts are wrong");
+        throw std::runtime_error("the tree's class counts or sums are wrong");
     if (weight(rows) < p_.min_leaf && depth > 0)
       throw std::runtime_error("a node is smaller than min_samples_leaf");
     if (tree.feature.at(node) < 0) {

@@ -87,12 +87,15 @@ std::string apart(const Work& work, unsigned = 1) {
 Problem without_rows(const Problem& problem, std::size_t first, std::size_t last) {
   Problem out = problem;
   const auto cut = [&](auto& v) {
+    if (v.empty()) return;
     v.erase(v.begin() + static_cast<std::ptrdiff_t>(first),
             v.begin() + static_cast<std::ptrdiff_t>(last));
   };
   cut(out.model.x);
   cut(out.model.y);
   cut(out.model.weight);
+  cut(out.model.amount);
+  cut(out.model.exposure);
   return out;
 }
 
@@ -155,6 +158,26 @@ std::vector<Problem> smaller(const Problem& problem) {
   for (std::size_t c = 0; c < problem.model.test_weight.size(); ++c)
     if (problem.model.test_weight[c] > 1) change([&](Problem& p) { p.model.test_weight[c] = 1; });
   if (!problem.model.use.empty()) change([](Problem& p) { p.model.use.clear(); });
+  if (problem.model.has_amounts()) {
+    for (double brute_force::Problem::* member :
+         {&brute_force::Problem::kappa, &brute_force::Problem::nu, &brute_force::Problem::lambda,
+          &brute_force::Problem::steps, &brute_force::Problem::shape, &brute_force::Problem::rate,
+          &brute_force::Problem::units})
+      if (problem.model.*member != usual.*member)
+        change([&](Problem& p) { p.model.*member = usual.*member; });
+    const auto shorten = [&](std::vector<std::int64_t> brute_force::Problem::* member,
+                             std::int64_t least) {
+      const std::vector<std::int64_t>& of = problem.model.*member;
+      if (std::ranges::any_of(of, [&](std::int64_t a) { return std::abs(a) > 1; }))
+        change([&](Problem& p) {
+          for (std::int64_t& a : p.model.*member) a = a < 0 ? a / 2 : std::max(a / 2, least);
+        });
+      for (std::size_t r = 0; r < of.size(); ++r)
+        if (of[r] != least) change([&](Problem& p) { (p.model.*member)[r] = least; });
+    };
+    shorten(&brute_force::Problem::amount, 0);
+    shorten(&brute_force::Problem::exposure, 1);
+  }
   const auto last = static_cast<int>(problem.model.n_classes()) - 1;
   if (last > 0 &&
       std::find(problem.model.y.begin(), problem.model.y.end(), last) == problem.model.y.end())
@@ -198,9 +221,36 @@ void keep(const Problem& problem, const std::string& wrong, const std::string& d
 
 std::map<std::string, long> kinds;  // how many cases were of each
 
+void classify_outcome(const brute_force::Problem& model) {
+  if (!model.has_amounts()) {
+    ++kinds[std::to_string(model.n_classes()) + " classes"];
+    return;
+  }
+  const bool numbers = model.outcome == brute_force::Outcome::numbers;
+  const std::string name = numbers ? "numbers" : "counts";
+  ++kinds[name];
+  double sums[2] = {0, 0};
+  std::map<std::vector<int>, std::int64_t> seen;  // by row
+  std::map<std::int64_t, int> values;
+  bool differ = false, exposed = false;
+  for (std::size_t r = 0; r < model.x.size(); ++r) {
+    sums[0] += static_cast<double>(std::abs(model.amount[r]) * model.weight[r]);
+    sums[1] += static_cast<double>(model.second(r)) * static_cast<double>(model.weight[r]);
+    const auto [at, fresh] = seen.try_emplace(model.x[r], model.amount[r]);
+    differ = differ || (!fresh && at->second != model.amount[r]);
+    ++values[model.amount[r]];
+    exposed = exposed || (!numbers && model.exposure[r] != 1);
+  }
+  kinds[name + ", all equal"] += values.size() == 1 && model.x.size() > 1;
+  kinds[name + ", ties"] += values.size() > 1 && values.size() < model.x.size();
+  kinds[name + ", equal rows that differ in it"] += differ;
+  kinds["counts, exposure"] += exposed;
+  kinds["sums too large for one number"] += std::log2(sums[0] + 1) + std::log2(sums[1] + 1) >= 63;
+}
+
 void classify(const Problem& problem) {
   const brute_force::Problem& model = problem.model;
-  ++kinds[std::to_string(model.n_classes()) + " classes"];
+  classify_outcome(model);
   std::map<std::vector<int>, std::vector<int>> labels;
   bool weights = false, repeated = false, impure = false;
   for (std::size_t r = 0; r < model.x.size(); ++r) {

@@ -78,6 +78,9 @@ maptree::Dataset make_dataset(const Problem& problem, maptree::Folding folding) 
   for (std::size_t c = 0; c < n_binary; ++c) add_use(c);
   for (std::size_t c = n_binary, o = 0; o < problem.ordered.size(); c += problem.ordered[o++])
     add_use(c);  // thresholds of one column have one use
+  std::vector<maptree::Amounts> amounts;
+  for (std::size_t r = 0; model.has_amounts() && r < model.x.size(); ++r)
+    amounts.push_back({{model.amount[r], model.second(r)}});
   return {std::move(table),
           ordered,
           labels,
@@ -87,7 +90,8 @@ maptree::Dataset make_dataset(const Problem& problem, maptree::Folding folding) 
           SIZE_MAX,
           maptree::no_watch(),
           tests,
-          uses};
+          uses,
+          amounts};
 }
 
 maptree::Dataset make_dataset(const Problem& problem) {
@@ -95,7 +99,13 @@ maptree::Dataset make_dataset(const Problem& problem) {
 }
 
 maptree::Prior make_prior(const Problem& problem) {
-  return {problem.model.alpha, problem.model.beta, problem.model.rho};
+  const brute_force::Problem& model = problem.model;
+  maptree::Prior prior{model.alpha, model.beta, model.rho};
+  if (model.outcome == brute_force::Outcome::numbers)
+    prior.leaves = maptree::NumberLeaves{model.kappa, model.nu, model.lambda, model.steps};
+  if (model.outcome == brute_force::Outcome::counts)
+    prior.leaves = maptree::CountLeaves{model.shape, model.rate, model.units};
+  return prior;
 }
 
 Options make_options(const Problem& problem) {
@@ -298,6 +308,8 @@ Problem random_problem(Random& random) {
     problem.model.max_leaves = random.between(1L, 7L);
   if (random.chance(0.1)) problem.model.leaf_price = random.log_uniform(0.01, 10);
   if (random.chance(0.25)) random_uses(random, problem);
+  Random apart(Random(random).next() ^ 0x6e756d62657273ULL);
+  if (problem.ordered.empty() && apart.chance(0.36)) random_amounts(apart, problem);
   return problem;
 }
 
@@ -349,6 +361,11 @@ void write(std::ostream& out, const Problem& problem) {
   for (const long w : model.test_weight) out << ' ' << w;
   if (!model.test_weight.empty()) out << '\n';
   if (!model.use.empty()) out << "use " << model.use << '\n';
+  if (model.outcome == brute_force::Outcome::numbers)
+    out << "numbers " << model.kappa << ' ' << model.nu << ' ' << model.lambda << ' ' << model.steps
+        << '\n';
+  if (model.outcome == brute_force::Outcome::counts)
+    out << "counts " << model.shape << ' ' << model.rate << ' ' << model.units << '\n';
   const auto number = [&](const char* name, long value, long usual) {
     if (value != usual) out << name << ' ' << value << '\n';
   };
@@ -375,7 +392,10 @@ void write(std::ostream& out, const Problem& problem) {
   out << "rows\n";
   for (std::size_t r = 0; r < model.x.size(); ++r) {
     for (const int value : model.x[r]) out << value;
-    out << (model.x[r].empty() ? "- " : " ") << model.y[r] << ' ' << model.weight[r] << '\n';
+    out << (model.x[r].empty() ? "- " : " ") << model.y[r] << ' ' << model.weight[r];
+    if (model.has_amounts()) out << ' ' << model.amount[r];
+    if (model.outcome == brute_force::Outcome::counts) out << ' ' << model.exposure[r];
+    out << '\n';
   }
 }
 
@@ -397,6 +417,8 @@ Problem read(std::istream& in) {
         if (c != '-') row.push_back(c == '1' ? 1 : 0);
       model.x.push_back(row);
       words >> model.y.emplace_back() >> model.weight.emplace_back();
+      if (model.has_amounts()) words >> model.amount.emplace_back();
+      if (model.outcome == brute_force::Outcome::counts) words >> model.exposure.emplace_back();
       if (model.n_columns() != row.size()) fail(line);
     } else if (name == "rows") {
       in_rows = true;
@@ -411,6 +433,12 @@ Problem read(std::istream& in) {
     } else if (name == "tests") {
       while (words >> value) model.test_weight.push_back(std::stol(value));
       continue;
+    } else if (name == "numbers") {
+      model.outcome = brute_force::Outcome::numbers;
+      words >> model.kappa >> model.nu >> model.lambda >> model.steps;
+    } else if (name == "counts") {
+      model.outcome = brute_force::Outcome::counts;
+      words >> model.shape >> model.rate >> model.units;
     } else if (name == "use") {
       words >> model.use;
     } else if (name == "off") {

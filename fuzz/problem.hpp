@@ -2,8 +2,9 @@
 // which problems are generated, checked against brute force, shrunk, and kept as traces.
 //
 // A trace is text: one `name values` line each for what is not the default (`tests`: the weights of
-// the columns; `use`: a letter for each, brute_force.hpp), `#` comments, and after the line `rows`
-// one line a row: its values, label and weight.
+// the columns; `use`: a letter for each, brute_force.hpp; `numbers` and `counts`: the parameters of
+// such leaves), `#` comments, and after the line `rows` one line a row: its values, label and
+// weight, then its number, or its count and exposure.
 #pragma once
 
 #include <cstdint>
@@ -86,12 +87,18 @@ enum class Shape { tall, wide, shallow };  // 7 columns; 10 distinct rows; depth
 [[nodiscard]] brute_force::Problem random_model(Random& random, Shape shape);
 // Makes its last columns thresholds, keeping identical rows identical.
 void make_ordered(Random& random, Problem& problem);
+// What the cost of a tree may differ by from that of brute force, in nats.
+[[nodiscard]] double tolerance_of(const Problem& problem);
 // Weights of the columns, of a random kind: equal, a few values, coarse to fine, extreme.
 void random_test_weights(Random& random, brute_force::Problem& model);
 // Where columns may be tested; the thresholds of an ordered column in the same places.
 void random_uses(Random& random, Problem& problem);
+// An outcome that is a number or a count in place of the labels, of rows that have no ordered
+// columns.
+void random_amounts(Random& random, Problem& problem);
 // The whole: also random constraints, switches, kernel and budgets, in a third weights of columns,
-// in a quarter columns that may not be tested everywhere.
+// in a quarter columns that may not be tested everywhere, and in a quarter numbers or counts. These
+// are drawn apart, so that all that is drawn from `random` was the same before there were any.
 [[nodiscard]] Problem random_problem(Random& random);
 // Boards of finished games of noughts and crosses, x to move first; label: x has won.
 [[nodiscard]] brute_force::Problem tic_tac_toe();

@@ -27,14 +27,16 @@ void require(bool good, const Parts&... parts) {
   throw Wrong(text.str());
 }
 
+// With what all trees have in common.
+double lower_of(const Result& result) { return result.lower.nats() + result.offset.nats(); }
+double upper_of(const Result& result) { return result.upper.nats() + result.offset.nats(); }
+
 class Verifier {
  public:
   explicit Verifier(const Problem& problem)
       : problem_(problem), data_(make_dataset(problem)), solver_(problem.model) {
     optimum_ = solver_.optimum();
-    // A table step is rounded by half a unit; a leaf of n rows adds 3 n of them (posterior.hpp), an
-    // inner node two, and there are fewer inner nodes than rows.
-    tolerance_ = 1e-8 + 4 * static_cast<double>(data_.total_weight()) / Cost::units_per_nat;
+    tolerance_ = tolerance_of(problem);
   }
 
   void run() {
@@ -68,19 +70,24 @@ class Verifier {
 
   Result search(const maptree::Limits& limits, long stop_at_poll) const {
     long polls = 0;
-    double lower = 0, upper = std::numeric_limits<double>::infinity();
+    // Densities have no bound before there are tables.
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    double lower = problem_.model.has_amounts() ? -infinity : 0, upper = infinity;
     std::int64_t proved_depth = 0;
     return maptree::search(
         data_, make_prior(problem_), make_options(problem_), limits,
         [&](const maptree::Progress& progress) {
-          check_bounds("at a poll: ", progress.lower.nats(), progress.upper.nats());
-          check_tighter("at a poll: ", lower, upper, progress.lower.nats(), progress.upper.nats());
-          lower = progress.lower.nats();
-          upper = progress.upper.nats();
+          const double next_lower = progress.lower.nats() + progress.offset.nats();
+          const double next_upper = progress.upper.nats() + progress.offset.nats();
+          check_bounds("at a poll: ", next_lower, next_upper);
+          check_tighter("at a poll: ", lower, upper, next_lower, next_upper);
+          lower = next_lower;
+          upper = next_upper;
           require(progress.proved_depth >= proved_depth, "the proved depth fell from ",
                   proved_depth, " to ", progress.proved_depth);
           proved_depth = progress.proved_depth;
-          check_depth("at a poll: ", proved_depth, upper);
+          // While the tables are filled there is no tree yet.
+          if (std::isfinite(upper)) check_depth("at a poll: ", proved_depth, upper);
           return ++polls == stop_at_poll;
         });
   }
@@ -107,7 +114,7 @@ class Verifier {
 
   void check(const Result& result, const maptree::Limits& limits, bool may_interrupt) const {
     // V1
-    check_bounds("at the end: ", result.lower.nats(), result.upper.nats());
+    check_bounds("at the end: ", lower_of(result), upper_of(result));
     require((result.status == Status::optimal) == (result.lower == result.upper),
             "status does not say whether the bounds meet");
     require(result.status != Status::time_limit || std::isfinite(limits.seconds),
@@ -130,18 +137,22 @@ class Verifier {
       require(point[0] >= before[0] && point[1] >= before[1], "the trace goes back in time");
     }
     if (result.status == Status::optimal)
-      require(result.trace.back()[2] == result.lower.nats() &&
-                  result.trace.back()[3] == result.upper.nats(),
-              "the trace does not end at the result");
+      require(
+          result.trace.back()[2] == lower_of(result) && result.trace.back()[3] == upper_of(result),
+          "the trace does not end at the result");
 
     // V2
     const double cost = solver_.cost(result.tree);
-    require(std::abs(cost - result.upper.nats()) <= tolerance_, "the tree costs ", cost, ", not ",
-            result.upper.nats());
+    require(std::abs(cost - upper_of(result)) <= tolerance_, "the tree costs ", cost, ", not ",
+            upper_of(result));
+    // Without any bound there was no memory for the tables, or no time.
+    require(std::isfinite(lower_of(result)) || result.status == Status::memory_limit ||
+                result.status == Status::time_limit || result.status == Status::interrupted,
+            "no lower bound");
 
     // V3
     if (result.proved_depth >= 0) {
-      check_depth("at the end: ", result.proved_depth, result.upper.nats());
+      check_depth("at the end: ", result.proved_depth, upper_of(result));
     } else {
       require(result.status == Status::optimal, "proved for every depth, but not optimal");
     }
@@ -165,8 +176,8 @@ class Verifier {
     const Result more = search(limits, -1);
     check(more, limits, false);
     if (more.status == Status::time_limit) return;
-    check_tighter("with a larger budget: ", result.lower.nats(), result.upper.nats(),
-                  more.lower.nats(), more.upper.nats());
+    check_tighter("with a larger budget: ", lower_of(result), upper_of(result), lower_of(more),
+                  upper_of(more));
   }
 
   // V6
@@ -178,13 +189,16 @@ class Verifier {
     const Result optimal = maptree::search(data, make_prior(plain), make_options(plain), {});
     check(optimal, {}, false);
     require(optimal.status == Status::optimal, "without a limit the search did not end optimal");
-    const bool exact = result.lower <= optimal.upper && optimal.upper <= result.upper;
-    // Where there is no memory for the tables, a leaf's cost is rounded as a whole.
+    // Offsets are of the rows as they are folded.
+    const Cost lower = result.lower + result.offset, upper = result.upper + result.offset;
+    const Cost best = optimal.upper + optimal.offset;
+    const bool exact = lower <= best && best <= upper;
+    // Where there is no memory for the tables, or no time, a leaf's cost is rounded as a whole.
     const bool only_leaf = problem_.model.max_depth == 0 || problem_.model.max_leaves == 1;
-    const bool searched =
-        !only_leaf && (result.status != Status::memory_limit || result.expansions > 0);
-    require(exact || !searched, "with other switches the optimum is ", optimal.upper.units(),
-            " units, outside ", result.lower.units(), " to ", result.upper.units());
+    const bool searched = !only_leaf && std::isfinite(lower_of(result)) &&
+                          (result.status != Status::memory_limit || result.expansions > 0);
+    require(exact || !searched, "with other switches the optimum is ", best.units(),
+            " units, outside ", lower.units(), " to ", upper.units());
   }
 
   const Problem& problem_;

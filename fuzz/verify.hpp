@@ -10,6 +10,7 @@
 //   V5  a second run on one thread is the same to the last bit; a larger budget gives nothing
 //   worse. V6  the optimum does not depend on switches or kernel: to the last bit, not to a
 //   tolerance.
+// Costs are those with the offset that all trees have in common.
 #pragma once
 
 #include <string>

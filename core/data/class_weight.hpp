@@ -1,5 +1,6 @@
 // ClassWeight: what a row counts in one of the classes that it has. Plain, for the kernels.
-// Amounts: what a row adds to the two sums of an outcome that is not a class (docs/design/outcomes.md).
+// Amounts: what a row adds to the two sums of an outcome that is not a class
+// (docs/design/outcomes.md).
 #pragma once
 
 #include <cstdint>

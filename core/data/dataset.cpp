@@ -143,7 +143,7 @@ bool Dataset::build(PackedTable& table, std::span<const OrderedColumn> ordered,
                     Watch& watch) {
   // Twice the weights: as they are given, and of the tests that are kept.
   std::vector<std::int32_t> tests = reduced(test_weights, n_features_);
-  const std::size_t columns_bytes =
+  std::size_t columns_bytes =
       table.n_columns * (sizeof(int) + sizeof(std::uint32_t)) +
       2 * tests.size() * sizeof(tests[0]) + (tests.empty() ? 0 : ordered_.bytes_of_weights()) +
       uses.size() * sizeof(Use) + static_cast<std::size_t>(n_classes_) * sizeof(std::int64_t);
@@ -151,10 +151,7 @@ bool Dataset::build(PackedTable& table, std::span<const OrderedColumn> ordered,
               (folding.columns ? n_buckets(table.n_columns) * sizeof(std::uint32_t) : 0),
           memory_limit);
   std::vector<Word> live = read_classes(classes, table.n_rows);
-  if (has_amounts_) {
-    require(peak_bytes_ + n_rows_ * sizeof(Value), memory_limit);
-    read_amounts(classes);
-  }
+  if (has_amounts_) read_amounts(classes);
   const Digest digest = digest_of(table, ordered, classes, tests, watch);
   const KeyedHash hash(digest);
   if (!choose_columns(table, live, tests, uses, folding.columns, hash, watch)) return false;
@@ -173,6 +170,11 @@ bool Dataset::build(PackedTable& table, std::span<const OrderedColumn> ordered,
   if (!tests.empty()) ordered_.weigh(std::span(tests).subspan(n_binary_));
   give_back(live);
   give_back(tests);
+  if (has_amounts_) {
+    require(table.bytes() + columns_bytes + 3 * n_rows_ * sizeof(Value), memory_limit);
+    if (!sort_values(classes, watch)) return false;
+    columns_bytes += values_.capacity() * sizeof(Value);
+  }
 
   row_bytes_ = std::max<std::size_t>(1, (n_columns() + 7) / 8);
   const auto n_rows = static_cast<std::size_t>(
@@ -182,7 +184,8 @@ bool Dataset::build(PackedTable& table, std::span<const OrderedColumn> ordered,
                                           [](std::int64_t w) { return w > 0; })
                           : total_weight_));
   const std::size_t rows_bytes = n_rows * row_bytes_;
-  const std::size_t placement = placement_bytes(n_rows, table.n_rows, n_classes_, folding.rows);
+  const std::size_t placement = placement_bytes(n_rows, table.n_rows, n_classes_, folding.rows) +
+                                (has_amounts_ ? n_rows * sizeof(std::uint32_t) : 0);
   require(columns_bytes + rows_bytes + std::max(table.bytes(), placement), memory_limit);
   // Room for a segment a class, so that the rows can be moved to their slots where they are.
   const std::size_t room =
@@ -245,7 +248,6 @@ void Dataset::read_amounts(const RowClasses& classes) {
   // So that sums over all rows, and their squares, are exact in doubles.
   constexpr double most = 0x1p50;
   double sums[2] = {0, 0};  // of sizes
-  values_.reserve(n_rows_);
   for (std::size_t r = 0; r < n_rows_; ++r) {
     const std::int64_t weight = classes.weights.empty() ? 1 : classes.weights[r];
     const Amounts& row = classes.amounts[r];
@@ -256,18 +258,37 @@ void Dataset::read_amounts(const RowClasses& classes) {
       if (sums[s] > most) throw std::invalid_argument("amounts sum to more than 2^50");
       amount_totals_.of[s] += weight * row.of[s];
     }
-    if (weight > 0) values_.push_back({row.of[0], weight});
   }
-  std::ranges::sort(values_, {}, &Value::value);
-  std::size_t n = 0;
-  for (const Value& row : values_) {
-    if (n > 0 && values_[n - 1].value == row.value)
-      values_[n - 1].weight += row.weight;
-    else
-      values_[n++] = row;
+}
+
+bool Dataset::sort_values(const RowClasses& classes, Watch& watch) {
+  constexpr std::size_t some = 4096;
+  std::vector<Value> read;
+  // Sorts in what was read: whenever that doubles, so that it takes little more than one sort.
+  const auto sort_in = [&] {
+    const auto before = static_cast<std::ptrdiff_t>(values_.size());
+    std::ranges::sort(read, {}, &Value::value);
+    values_.insert(values_.end(), read.begin(), read.end());
+    read.clear();
+    std::ranges::inplace_merge(values_, values_.begin() + before, {}, &Value::value);
+    std::size_t n = 0;
+    for (const Value& row : values_) {
+      if (n > 0 && values_[n - 1].value == row.value)
+        values_[n - 1].weight += row.weight;
+      else
+        values_[n++] = row;
+    }
+    values_.resize(n);
+  };
+  for (std::size_t r = 0; r < n_rows_; ++r) {
+    if (watch.poll(40)) return false;
+    const std::int64_t weight = classes.weights.empty() ? 1 : classes.weights[r];
+    if (weight > 0) read.push_back({classes.amounts[r].of[0], weight});
+    if (read.size() >= std::max(some, values_.size())) sort_in();
   }
-  values_.resize(n);
+  sort_in();
   values_.shrink_to_fit();
+  return true;
 }
 
 bool Dataset::place_amounts(const RowClasses& classes, const Placement& placed, Watch& watch) {
@@ -277,8 +298,7 @@ bool Dataset::place_amounts(const RowClasses& classes, const Placement& placed, 
     if (watch.poll(8)) return false;
     for (std::size_t copy = classes.copies(r); copy > 0; --copy, ++i) {
       Amounts& to = amounts_[placed.slot[placed.first[i]]];
-      for (std::size_t s = 0; s < 2; ++s)
-        to.of[s] += classes.weight(r) * classes.amounts[r].of[s];
+      for (std::size_t s = 0; s < 2; ++s) to.of[s] += classes.weight(r) * classes.amounts[r].of[s];
     }
   }
   return true;
@@ -616,10 +636,10 @@ std::vector<std::uint32_t> Dataset::all_columns() const {
 }
 
 std::size_t Dataset::bytes() const {
-  return pattern_bytes_ + keys_.bytes() + ordered_.bytes() +
-         amounts_.capacity() * sizeof(Amounts) + values_.capacity() * sizeof(Value) +
-         class_totals_.capacity() * sizeof(std::int64_t) + by_column_.capacity() * sizeof(Word) +
-         by_row_.capacity() + row_of_.capacity() * sizeof(std::uint32_t) +
+  return pattern_bytes_ + keys_.bytes() + ordered_.bytes() + amounts_.capacity() * sizeof(Amounts) +
+         values_.capacity() * sizeof(Value) + class_totals_.capacity() * sizeof(std::int64_t) +
+         by_column_.capacity() * sizeof(Word) + by_row_.capacity() +
+         row_of_.capacity() * sizeof(std::uint32_t) +
          least_varying_.capacity() * sizeof(std::int64_t) + multiplicity_.capacity() * sizeof(int) +
          original_.capacity() * sizeof(std::uint32_t) +
          test_weights_.capacity() * sizeof(test_weights_[0]) +

@@ -193,6 +193,7 @@ class Dataset {
                            std::span<const Use> uses, Folding folding, std::size_t memory_limit,
                            Watch& watch);
   void read_amounts(const RowClasses& classes);
+  [[nodiscard]] bool sort_values(const RowClasses& classes, Watch& watch);
   [[nodiscard]] bool place_amounts(const RowClasses& classes, const Placement& placed,
                                    Watch& watch);
   [[nodiscard]] bool place_ranks(std::span<const OrderedColumn> ordered, const RowClasses& classes,

@@ -72,8 +72,9 @@ struct Placement {
   std::size_t n_words = 0;
   std::size_t n_distinct_rows = 0;
   PageVector<std::uint32_t> slot;  // by row; no_slot: an earlier row stands for it
-  PageVector<std::uint32_t> first;  // by row: the one that stands for it; only where rows have amounts
-  std::int64_t n_probes = 0;        // how many other rows were met while equal ones were sought
+  PageVector<std::uint32_t>
+      first;                  // by row: the one that stands for it; only where rows have amounts
+  std::int64_t n_probes = 0;  // how many other rows were met while equal ones were sought
 };
 
 // Rows are those of the caller, in order, each as often as copies() says.

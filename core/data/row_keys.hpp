@@ -73,7 +73,8 @@ struct RowSums {
     constexpr std::uint64_t odd = 0x9e3779b97f4a7c15ULL;
     auto digest = static_cast<std::uint64_t>(distinct);
     std::int64_t weight = 0;
-    for (const std::int64_t count : counts) digest = digest * odd + static_cast<std::uint64_t>(count);
+    for (const std::int64_t count : counts)
+      digest = digest * odd + static_cast<std::uint64_t>(count);
     for (const std::int64_t count : counts.first(static_cast<std::size_t>(n_classes)))
       weight += count;
     return {static_cast<std::uint32_t>(weight), static_cast<std::uint32_t>((digest * odd) >> 32)};

@@ -15,10 +15,7 @@ constexpr std::int64_t few_leaves = 4;
 class Visit {
  public:
   Visit(const Tree& tree, const Dataset& data, const Options& options)
-      : tree_(tree),
-        data_(data),
-        options_(options),
-        counts_(data.n_sums()) {}
+      : tree_(tree), data_(data), options_(options), counts_(data.n_sums()) {}
 
   bool operator()(std::size_t node, const RowSet& rows, std::size_t depth) {
     if (tree_.feature[node] < 0) return depth == 0 || is_heavy(rows);

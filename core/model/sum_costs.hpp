@@ -15,7 +15,8 @@
 
 namespace maptree {
 
-// log x for x >= 1 by a table of 128 and a short series; the error is below 2^-51.
+// log x for x >= 1 by a table of 128 and a short series; the error is below 2^-51,
+// or 2^-51 of it where it is above 1.
 struct LogTables {
   static constexpr int size = 128;
   double inverse[size];  // of a point in the middle of each part of [1, 2)
@@ -67,7 +68,8 @@ struct SumCosts {
     __builtin_memcpy(&mantissa, &bits, sizeof(mantissa));
     const double r = mantissa * logs->inverse[part] - 1;
     const double series =
-        r * (1 + r * (-1.0 / 2 + r * (1.0 / 3 + r * (-1.0 / 4 + r * (1.0 / 5 + r * (-1.0 / 6 + r / 7))))));
+        r * (1 + r * (-1.0 / 2 +
+                      r * (1.0 / 3 + r * (-1.0 / 4 + r * (1.0 / 5 + r * (-1.0 / 6 + r / 7))))));
     return static_cast<double>(exponent) * log_2 + (logs->log[part] + series);
   }
 };

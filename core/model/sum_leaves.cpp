@@ -13,6 +13,8 @@ namespace {
 
 // What a leaf may cost by the tables, at most, all leaves of a tree together: below Cost's range.
 constexpr double most_nats = 0x1p26;
+constexpr const char* too_many_rows = "too many rows: the cost of a tree would overflow";
+constexpr const char* too_many_events = "too many events: the cost of a tree would overflow";
 // What rounding may take from a cost, in units: of the table, of the second term, and of the sums
 // in doubles behind it, which is relative to it.
 constexpr double rounding = 4;
@@ -50,6 +52,12 @@ double of_events(const CountLeaves& m, double y) {
   return log_gamma(m.shape) - log_gamma(m.shape + y) + y * std::log(m.rate);
 }
 
+// Of rows in the order of their values, before a place: their weight, sum, and sum of squares about
+// the middle one, which keeps the differences of these sums exact enough.
+struct ValueSums {
+  double weight, sum, squares;
+};
+
 void refuse_unless(bool holds, const char* what) {
   if (!holds) throw std::invalid_argument(what);
 }
@@ -60,11 +68,7 @@ void refuse_unless(bool holds, const char* what) {
 
 bool closest_rows(std::span<const Dataset::Value> values, std::vector<std::int64_t>& at,
                   std::vector<double>& squares, Watch& watch) {
-  // Of rows in the order of their values, `before` a place: their weight, sum, and sum of squares
-  // about the middle one, which keeps the differences of these sums exact enough.
-  struct Sums {
-    double weight, sum, squares;
-  };
+  using Sums = ValueSums;
   std::vector<Sums> before(values.size() + 1);
   const double middle = static_cast<double>(values[values.size() / 2].value);
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -133,6 +137,12 @@ void SumLeaves::check(const LeafModel& model, const Dataset& data) {
     refuse_unless(data.values().empty() || data.values().front().value >= 0,
                   "counts must not be negative");
     refuse_unless(data.amount_totals().of[0] <= max_total_weight, "too many events: 2^25 at most");
+    // B8 needs a greatest rate.
+    for (const Segment& segment : data.segments())
+      for (std::size_t i = 0; i < segment.n_rows; ++i) {
+        const Amounts& row = data.amounts(segment.first_word * word_bits + i);
+        refuse_unless(row.of[0] == 0 || row.of[1] > 0, "a row with events needs an exposure");
+      }
   }
 }
 
@@ -170,11 +180,14 @@ bool SumLeaves::fill(const NumberLeaves& m, const Dataset& data, Watch& watch) {
                          (m.nu + size) / 2 * in_squares;
     least = std::min(least, (cost - error) / size);
   }
+  // Before it is a Cost: where one number is large next to lambda, rounding may take any amount.
+  refuse_unless(static_cast<double>(n_all) * std::abs(least) < most_nats, too_many_rows);
   const Cost floor = Cost::below(least);
   offset_ = Cost(floor.units() * n_all);
   table_.resize(rows.size());
   double most = 0;
   for (std::size_t n = 1; n < rows.size(); ++n) {
+    if (n % 4096 == 0 && watch.poll(4096 * 10)) return false;
     const auto size = static_cast<double>(n);
     table_[n] = Cost::nearest(rows[n]).units() - floor.units() * static_cast<std::int64_t>(n);
     most = std::max(most, Cost(table_[n]).nats() / size);
@@ -182,7 +195,7 @@ bool SumLeaves::fill(const NumberLeaves& m, const Dataset& data, Watch& watch) {
   // No tree costs more than this: each of its leaves has a row.
   const double all = static_cast<double>(n_all) *
                      (most + (m.nu + 1) / 2 * std::log1p(all_squares) + std::abs(least));
-  refuse_unless(all < most_nats, "too many rows: the cost of a tree would overflow");
+  refuse_unless(all < most_nats, too_many_rows);
   return true;
 }
 
@@ -204,10 +217,11 @@ bool SumLeaves::fill(const CountLeaves& m, const Dataset& data, Watch& watch) {
   const auto all_events = static_cast<double>(events);
   double least = 0;
   if (events > 0) {
-    const double size = std::abs(of_events(m, all_events)) +
-                        (m.shape + all_events) * (1 + std::log1p(exposure));
+    const double size =
+        std::abs(of_events(m, all_events)) + (m.shape + all_events) * (1 + std::log1p(exposure));
     least = 1 - std::log(fastest) - rounding / Cost::units_per_nat - relative_rounding * (size + 1);
   }
+  refuse_unless(all_events * std::abs(least) < most_nats, too_many_events);
   const Cost floor = Cost::below(least);
   offset_ = Cost(floor.units() * events);
   table_.resize(static_cast<std::size_t>(events) + 1);
@@ -216,21 +230,24 @@ bool SumLeaves::fill(const CountLeaves& m, const Dataset& data, Watch& watch) {
     if (y % 4096 == 0 && watch.poll(4096 * 60)) return false;
     table_[y] = Cost::nearest(of_events(m, static_cast<double>(y))).units() -
                 floor.units() * static_cast<std::int64_t>(y);
-    if (y > 0) most = std::max(most, std::abs(Cost(table_[y]).nats()) / static_cast<double>(y));
+    if (y > 0) most = std::max(most, Cost(table_[y]).nats() / static_cast<double>(y));
   }
   const auto leaves = static_cast<double>(data.n_distinct_rows());
   const double all = all_events * (most + std::abs(least)) +
                      (m.shape * leaves + all_events) * std::log1p(exposure);
-  refuse_unless(all < most_nats, "too many events: the cost of a tree would overflow");
+  refuse_unless(all < most_nats, too_many_events);
   return true;
 }
 
 std::size_t SumLeaves::bytes_for(const Dataset& data, const LeafModel& model) {
   if (std::holds_alternative<std::monostate>(model)) return 0;
-  const std::int64_t entries = std::holds_alternative<NumberLeaves>(model)
-                                   ? 2 * data.total_weight() + 2  // while it is filled
-                                   : data.amount_totals().of[0] + 1;
-  return static_cast<std::size_t>(entries) * sizeof(std::int64_t);
+  if (std::holds_alternative<CountLeaves>(model))
+    return static_cast<std::size_t>(data.amount_totals().of[0] + 1) * sizeof(std::int64_t);
+  // While it is filled: sums by value, and then what rows cost next to what they are given as.
+  constexpr std::size_t of_closest = 4096;  // `at` and `squares`, a few hundred
+  return std::max(sizeof(ValueSums) * (data.values().size() + 1),
+                  static_cast<std::size_t>(data.total_weight() + 1) * 2 * sizeof(std::int64_t)) +
+         of_closest;
 }
 
 double SumLeaves::lone_leaf(const LeafModel& model, const Dataset& data) {

@@ -70,7 +70,8 @@ class SumLeaves {
 };
 
 // B8: the least sum of squares about their mean that n of these rows have, for n = 1, 2, ...: for
-// some n in `at`, rising, with the values in `squares`. It does not fall with n. False when stopped.
+// some n in `at`, rising, with the values in `squares`. It does not fall with n. False when
+// stopped.
 bool closest_rows(std::span<const Dataset::Value> values, std::vector<std::int64_t>& at,
                   std::vector<double>& squares, Watch& watch);
 

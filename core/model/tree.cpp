@@ -95,7 +95,7 @@ std::int64_t scoring_work(const Dataset& data, std::size_t n_nodes) {
   constexpr std::size_t per_count = 12, words_read = 128;
   const std::size_t per_node =
       per_count * data.n_sums() + data.n_columns() * std::min(data.n_words(), words_read);
-  const std::size_t read = data.ordered().n_columns() + (data.has_amounts() ? 2 : 0);
+  const std::size_t read = data.ordered().n_columns() + (data.has_amounts() ? 8 : 0);
   const std::size_t per_level = read * data.n_words() * word_bits;
   return static_cast<std::int64_t>(n_nodes * per_node +
                                    static_cast<std::size_t>(std::bit_width(n_nodes)) * per_level);

@@ -12,8 +12,8 @@ struct Tree {
   std::vector<std::int32_t> feature;  // the caller's column, -1 at a leaf
   std::vector<std::int32_t> left;     // child where the column is 0, -1 at a leaf
   std::vector<std::int32_t> right;    // child where the column is 1, -1 at a leaf
-  // The sums of an outcome (class counts), node by node; empty while a search goes on: with many classes and many nodes they
-  // take more memory than all else.
+  // The sums of an outcome (class counts), node by node; empty while a search goes on: with many
+  // classes and many nodes they take more memory than all else.
   std::vector<std::int64_t> counts;
 };
 

@@ -115,8 +115,8 @@ struct PairKernel {
                         std::size_t last);
   // Fills the first row of PairScan::both for column i and every j of the part.
   void (*count_with)(const PairScan&, std::size_t i, std::size_t first, std::size_t last);
-  // For `lanes` columns, whose bits begin at rows[row_bytes * places[i]]: the sums of values[i] over
-  // all i where the bit is one.
+  // For `lanes` columns, whose bits begin at rows[row_bytes * places[i]]: the sums of values[i]
+  // over all i where the bit is one.
   void (*sum_rows)(const std::uint8_t* rows, std::size_t row_bytes, const std::uint32_t* places,
                    const std::int64_t* values, std::size_t n, std::int64_t* sums);
 };

@@ -16,13 +16,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from maptree import MAPTreeClassifier
+from maptree import MAPTreeClassifier, MAPTreeRegressor
 from maptree.estimators.saved import restored, stored
 from maptree.files.strict_json import dump, parse
 from maptree.model_file.reading import parse_model
 from maptree.model_file.writing import _values
 
 MOST_BYTES = 6_000
+
+Model = MAPTreeClassifier | MAPTreeRegressor
 
 _ROWS = {
     "number": [1, None, 10**6],
@@ -47,11 +49,14 @@ def try_input(content: bytes) -> None:
         _use(model)
 
 
-def _use(model: MAPTreeClassifier) -> None:
+def _use(model: Model) -> None:
     rows = _rows(model)
     leaves = model.apply(rows)
     assert len(model.predict(rows)) == 3
-    assert np.isfinite(model.predict_proba(rows)).all()
+    if isinstance(model, MAPTreeRegressor):
+        assert np.isfinite(model.predict(rows)).all()
+    else:
+        assert np.isfinite(model.predict_proba(rows)).all()
     assert np.isfinite(model.predict_interval(rows)).all()
     assert model.decision_path(rows).shape == (3, model.tree_.node_count)
     n_leaves = model.tree_.n_leaves
@@ -74,7 +79,7 @@ def _try(make: Any, *arguments: Any) -> Any:
         return None
 
 
-def _rows(model: MAPTreeClassifier) -> Any:
+def _rows(model: Model) -> Any:
     """Three rows with values of the kinds that the columns have, and missing ones."""
     schema = model.fitted_.schema
     if model.encoder_ is None:
@@ -97,7 +102,7 @@ def _rows(model: MAPTreeClassifier) -> Any:
     return frame
 
 
-def _run_python(model: MAPTreeClassifier, rows: Any, leaves: Any) -> None:
+def _run_python(model: Model, rows: Any, leaves: Any) -> None:
     """Run the exported Python; it takes a dict of plain values for a row."""
     source = _try(model.to_python)
     if source is None or not isinstance(rows, pd.DataFrame):
@@ -115,7 +120,7 @@ def _plain(value: Any) -> Any:
     return value.to_pytimedelta() if isinstance(value, pd.Timedelta) else value
 
 
-def _run_sqlite(model: MAPTreeClassifier) -> None:
+def _run_sqlite(model: Model) -> None:
     """Run the exported SQL on an empty table: whatever names are in it, it is one query."""
     sql = _try(model.to_sql, "sqlite", "t")
     names = model.fitted_.schema.names
@@ -140,6 +145,7 @@ _SCALARS = json.loads(r"""[
     1000000000000000000000000000000, "", "x", "inf", "-inf", "nan", "auto", "optimal", "time_limit",
     "|O", "<U1", "<i8", "|b1", "<f8", "UTC", "number", "boolean", "category", "ordered", "date",
     "sets", "datetime", "time", "duration", "2021-03-04", "2021-03-04T12:30:00", "12:30:00", "PT3S",
+    "numbers", "counts", "normal", "poisson",
     "\ud800", "\u0000", "\u00e9", "a\"b", "\n", {"decimal": "0.5"}, {"decimal": "1e9999"},
     {"float": "inf"}, [], {}
 ]""")

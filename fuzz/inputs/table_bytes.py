@@ -47,7 +47,8 @@ def try_input(content: bytes) -> None:
         said = _run("fit", table, "-t", target, "-m", model, *limits, *options)
         if said is None:
             return
-        wanted = ("--proba", "--explain", "-o", predictions)
+        of_classes = () if "this is a regression" in " ".join(said.split()) else ("--proba",)
+        wanted = (*of_classes, "--explain", "-o", predictions)
         if _run("predict", model, table, *wanted, *options) is None:
             # What nobody has read may be of another kind than the rest of its column.
             assert "without a target were left out" in said

@@ -21,7 +21,7 @@ class Solver {
       : data_(data), posterior_(posterior), max_depth_(max_depth), min_leaf_(min_leaf) {}
 
   [[nodiscard]] maptree::Cost leaf(const maptree::RowSet& rows, std::size_t depth) const {
-    std::vector<std::int64_t> counts(static_cast<std::size_t>(data_.n_classes()));
+    std::vector<std::int64_t> counts(data_.n_sums());
     data_.count(rows, counts);
     const bool varies = data_.varying_weight(rows) > 0;
     return posterior_.leaf(counts) + (varies ? posterior_.stop(depth) : maptree::Cost(0));
@@ -81,10 +81,10 @@ class Solver {
     return words;
   }
   [[nodiscard]] std::int64_t weight(const maptree::RowSet& rows) const {
-    std::vector<std::int64_t> counts(static_cast<std::size_t>(data_.n_classes()));
+    std::vector<std::int64_t> counts(data_.n_sums());
     data_.count(rows, counts);
     std::int64_t sum = 0;
-    for (const std::int64_t c : counts) sum += c;
+    for (std::size_t k = 0; k < static_cast<std::size_t>(data_.n_classes()); ++k) sum += counts[k];
     return sum;
   }
 

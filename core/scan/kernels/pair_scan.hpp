@@ -34,8 +34,7 @@ struct ByteMasks {
   for (std::size_t i = 0; i < n; ++i) {
     const std::uint8_t* const bits = rows + row_bytes * places[i];
     for (std::size_t byte = 0; byte < lanes / 8; ++byte)
-      for (std::size_t l = 0; l < 8; ++l)
-        sum[8 * byte + l] += masks.of[bits[byte]][l] & values[i];
+      for (std::size_t l = 0; l < 8; ++l) sum[8 * byte + l] += masks.of[bits[byte]][l] & values[i];
   }
   for (std::size_t l = 0; l < lanes; ++l) sums[l] = sum[l];
 }

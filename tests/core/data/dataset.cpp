@@ -1,11 +1,14 @@
 // Dataset: what folding and packing must not change, and what they must.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
 #include <span>
 #include <stdexcept>
+#include <utility>
 
 #include "check.hpp"
 #include "problem.hpp"
@@ -133,14 +136,14 @@ void check_dataset(const Problem& problem, Folding folding) {
   CHECK_EQUAL(total_multiplicity(data), data.varying_weight(all));
 
   // Counts and |V| of the sides of every column, against brute force.
-  std::vector<std::int64_t> counts(problem.model.n_classes());
+  std::vector<std::int64_t> counts(data.n_sums());
   RowSet part;
   for (std::size_t c = 0; c < data.n_columns(); ++c) {
     for (int side = 0; side < 2; ++side) {
       part.assign_side(all, data.column(c), side);
       const brute_force::Set rows = brute.side(brute.all(), data.original(c), side);
       data.count(part, counts);
-      CHECK(std::equal(counts.begin(), counts.end(), brute.counts(rows).begin()));
+      CHECK(counts == brute.sums(rows));
       CHECK_EQUAL(data.varying_weight(part), static_cast<long>(brute.varying(rows).size()));
     }
   }
@@ -203,6 +206,129 @@ TEST(random_tables_keep_their_contents) {
     problem.model = fuzz::random_model(
         random, random.one_of({fuzz::Shape::tall, fuzz::Shape::wide, fuzz::Shape::shallow}));
     for (const Folding folding : all_foldings) check_dataset(problem, folding);
+  }
+}
+
+// A distinct row has what its rows add up to, weights counted; a set has what its rows do.
+TEST(folded_rows_add_up_their_amounts) {
+  Random random(18);
+  for (int round = 0; round < 200; ++round) {
+    Problem problem;
+    problem.model = fuzz::random_model(
+        random, random.one_of({fuzz::Shape::tall, fuzz::Shape::wide, fuzz::Shape::shallow}));
+    fuzz::random_amounts(random, problem);
+    const brute_force::Solver brute(problem.model);
+    const std::vector<std::int64_t> all = brute.sums(brute.all());
+    for (const Folding folding : all_foldings) {
+      check_dataset(problem, folding);
+      const Dataset data = fuzz::make_dataset(problem, folding);
+      CHECK(data.has_amounts());
+      CHECK_EQUAL(data.n_sums(), 3u);
+      CHECK(data.totals() == all);
+      for (std::size_t v = 0; v < 2; ++v) CHECK_EQUAL(data.amount_totals().of[v], all[v + 1]);
+      // By what a row has in the columns that are kept: weight, and both sums.
+      std::map<std::vector<int>, std::array<std::int64_t, 3>> found, right;
+      for (std::size_t r = 0; r < problem.model.x.size(); ++r) {
+        const long weight = problem.model.weight[r];
+        if (weight == 0) continue;
+        std::vector<int> row;
+        for (std::size_t c = 0; c < data.n_columns(); ++c)
+          row.push_back(problem.model.x[r][data.original(c)]);
+        auto& to = right[row];
+        to[0] += weight;
+        to[1] += weight * problem.model.amount[r];
+        to[2] += weight * problem.model.second(r);
+      }
+      const RowSet rows = data.all_rows();
+      RowSet some(data.n_words());
+      std::array<std::int64_t, 3> of_some = {0, 0, 0};
+      for (std::size_t w = 0; w < data.n_words(); ++w)
+        maptree::for_each_slot(rows.word(w), w * 64, [&](std::size_t slot) {
+          RowSet lone(data.n_words());
+          lone.insert(slot);
+          std::array<std::int64_t, 3> sums{};
+          CHECK_EQUAL(data.count(lone, sums), 1);
+          for (std::size_t v = 0; v < 2; ++v) CHECK_EQUAL(sums[v + 1], data.amounts(slot).of[v]);
+          std::vector<int> row;
+          for (std::size_t c = 0; c < data.n_columns(); ++c) row.push_back(value(data, slot, c));
+          for (std::size_t i = 0; i < 3; ++i) found[row][i] += sums[i];
+          if (!random.chance(0.4)) return;
+          some.insert(slot);
+          for (std::size_t i = 0; i < 3; ++i) of_some[i] += sums[i];
+        });
+      CHECK(found == right);
+      std::array<std::int64_t, 3> counted{};
+      data.count(some, counted);
+      CHECK(counted == of_some);
+      // Values are of rows that are not folded, each once.
+      std::map<std::int64_t, std::int64_t> values;
+      for (std::size_t r = 0; r < problem.model.x.size(); ++r)
+        if (problem.model.weight[r] > 0) values[problem.model.amount[r]] += problem.model.weight[r];
+      CHECK(std::ranges::equal(data.values(), values, [](const auto& a, const auto& b) {
+        return a.value == b.first && a.weight == b.second;
+      }));
+    }
+  }
+}
+
+TEST(amounts_need_one_class_and_packed_columns) {
+  const std::vector<maptree::Amounts> amounts(2, {{1, 1}}), few(1, {{1, 1}});
+  const std::vector<std::uint32_t> ranks{0, 1};
+  const std::vector<maptree::OrderedColumn> ordered{{ranks, 2}};
+  const auto make = [&](const std::vector<maptree::OrderedColumn>& columns, int n_classes,
+                        const std::vector<maptree::Amounts>& of) {
+    maptree::PackedTable packed(2, 1);
+    packed.column(0)[0] = 1;
+    return Dataset(std::move(packed), columns, std::vector<std::int32_t>{0, 0}, {}, n_classes, {},
+                   SIZE_MAX, maptree::no_watch(), {}, {}, of);
+  };
+  CHECK(make({}, 1, amounts).has_amounts());
+  CHECK(!make({}, 1, {}).has_amounts());
+  CHECK_EQUAL(make({}, 2, {}).n_sums(), 2u);
+  CHECK_THROWS(std::invalid_argument, make({}, 2, amounts));
+  CHECK_THROWS(std::invalid_argument, make({}, 1, few));
+  CHECK_THROWS(std::invalid_argument, make(ordered, 1, amounts));
+}
+
+TEST(a_dataset_of_amounts_can_be_stopped_anywhere) {
+  Random random(19);
+  Problem problem = random_table(random, 150, 12);
+  std::vector<maptree::Amounts> amounts;
+  for (int& label : problem.model.y) {
+    const std::int64_t z = std::exchange(label, 0) * 300 + random.below(50);
+    amounts.push_back({{z, z * z}});
+  }
+  std::int64_t n_readings = 0;
+  const auto make = [&](std::int64_t late_from) {
+    maptree::PackedTable packed(150, 12);
+    for (std::size_t r = 0; r < 150; ++r)
+      for (std::size_t c = 0; c < 12; ++c)
+        packed.column(c)[r / 64] |= static_cast<maptree::Word>(problem.model.x[r][c]) << (r % 64);
+    const std::vector<std::int32_t> labels(problem.model.y.begin(), problem.model.y.end());
+    maptree::Control control(TurnedClock(late_from).limits());
+    maptree::Watch watch(control);
+    Dataset made(std::move(packed), {}, labels, {}, 1, {}, SIZE_MAX, watch, {}, {}, amounts);
+    n_readings = control.clock_use().n_readings;
+    return made;
+  };
+  const maptree::Prior prior{0.95, 0.5, {1}, maptree::NumberLeaves{}};
+  const Dataset whole = make(TurnedClock::never);
+  CHECK(whole.complete());
+  const maptree::Result leaf = maptree::search(whole, prior, {}, {.max_expansions = 0});
+  const std::int64_t all = n_readings;
+  for (std::int64_t late_from = 0; late_from < all; late_from += 1 + late_from / 40) {
+    const Dataset data = make(late_from);
+    CHECK(!data.complete());
+    CHECK(data.totals() == whole.totals());
+    CHECK(data.bytes() < 150 * 16 + 12 * 8 + 1000);  // values, and nothing that is of no use
+    // The lone leaf, and no bound: densities have none.
+    const maptree::Result result = maptree::search(data, prior, {}, {.seconds = 0});
+    CHECK(result.status == maptree::Status::time_limit);
+    CHECK_EQUAL(result.tree.feature.size(), 1u);
+    CHECK(result.tree.counts == whole.totals());
+    CHECK_EQUAL(result.lower.nats(), -std::numeric_limits<double>::infinity());
+    CHECK_EQUAL(result.offset.units(), 0);
+    CHECK(std::abs(result.upper.nats() - (leaf.scores.as_leaf[0] + leaf.offset).nats()) < 1e-6);
   }
 }
 

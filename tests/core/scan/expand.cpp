@@ -5,6 +5,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "check.hpp"
 #include "exact_optimum.hpp"
@@ -123,6 +124,11 @@ class Expansions {
       for (std::size_t w = segment.first_word; w < segment.first_word + segment.n_words; ++w)
         maptree::for_each_slot(rows.word(w), 0, [&](std::size_t) { ++n; });
       set.add(segment.pattern, n, bench_.bounds.group_floor(s).units());
+    }
+    if (bench_.data.has_amounts()) {
+      std::vector<std::int64_t> sums(bench_.data.n_sums());
+      bench_.data.count(rows, sums);
+      std::copy_n(sums.end() - 2, 2, set.amounts);
     }
     return bench_.bounds.bracket(set, depth, bench_.expander.view().test_cost_on(set.distinct));
   }
@@ -247,6 +253,34 @@ TEST(expansions_hold_for_every_node) {
   }
 }
 
+TEST(expansions_hold_for_numbers_and_counts) {
+  Random random(61);
+  for (int round = 0; round < 400; ++round) {
+    Problem problem;
+    problem.model =
+        fuzz::random_model(random, round % 10 == 0 ? fuzz::Shape::shallow : fuzz::Shape::tall);
+    while (problem.model.n_columns() > (round % 10 == 0 ? 20 : 5))
+      for (auto& row : problem.model.x) row.pop_back();
+    fuzz::random_amounts(random, problem);
+    const double off = random.one_of({0.0, 0.0, 0.3});
+    for (const auto member :
+         {&maptree::Options::fold_rows, &maptree::Options::fold_columns, &maptree::Options::compact,
+          &maptree::Options::pair_expansion, &maptree::Options::distinct_rows_bound,
+          &maptree::Options::varying_bound, &maptree::Options::structure_bound,
+          &maptree::Options::equivalent_rows_bound})
+      problem.options.*member = !random.chance(off);
+    problem.options.kernel =
+        random.one_of({maptree::Kernel::plain, maptree::Kernel::avx2, maptree::Kernel::automatic});
+    if (round % 2 == 0) fuzz::random_test_weights(random, problem.model);
+    if (round % 3 == 0) fuzz::random_uses(random, problem);
+    Expansions(problem, random).check();
+    if (check::failures > 0) {
+      fuzz::write(std::cout, problem);
+      return;
+    }
+  }
+}
+
 // Of many classes, those that a node's rows have are counted, numbered anew at every node.
 TEST(expansions_hold_where_nodes_have_few_of_many_classes) {
   Random random(54);
@@ -363,7 +397,7 @@ TEST(expansions_hold_at_the_greatest_depth) {
 // At whichever reading of the clock an expansion is stopped, it says so.
 TEST(an_expansion_that_is_stopped_is_void) {
   Random random(58);
-  for (int variant = 0; variant < 9; ++variant) {
+  for (int variant = 0; variant < 11; ++variant) {
     Problem problem = workbench::noisy(random, 50, 9, 0.2, variant == 0 ? 40 : 2,
                                        [](const auto& row) { return row[0] ^ row[1]; });
     problem.model.rho.assign(variant == 0 ? 40 : 2, 0.5);
@@ -376,6 +410,12 @@ TEST(an_expansion_that_is_stopped_is_void) {
     if (variant == 6) problem.model.max_depth = 1;
     if (variant == 7) problem.model.max_depth = 2;
     if (variant == 8) problem.model.test_weight = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+    if (variant > 8) {  // numbers, in one sum and in two
+      problem.model.rho.resize(1);
+      problem.model.outcome = brute_force::Outcome::numbers;
+      for (int& label : problem.model.y)
+        problem.model.amount.push_back(std::exchange(label, 0) * (variant == 9 ? 300 : 1 << 20));
+    }
     workbench::Bench bench(problem);
     const auto expand = [&](const TurnedClock& clock, maptree::Expansion& out) {
       maptree::Control control(clock.limits());

@@ -1,7 +1,10 @@
 // Pair kernels: every one gives the integers of the scalar bounds.
 #include <algorithm>
+#include <bit>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <stdexcept>
@@ -86,6 +89,34 @@ class Node {
       mixed.push_back(posterior.mixed_table(k));
       pure.push_back(posterior.pure_table(k));
     }
+    if (data.has_amounts()) lay_out_amounts(random);
+  }
+
+  // By place, both amounts apart; and together where that is possible.
+  void lay_out_amounts(Random& random) {
+    const std::size_t places = 64 * data.n_words();
+    bits.assign(places * stride / 8, 0);
+    std::int64_t sizes[2] = {0, 0};
+    for (std::size_t v = 0; v < 2; ++v) values[v].assign(places, 0);
+    for (std::size_t w = 0; w < data.n_words(); ++w)
+      maptree::for_each_slot(rows.word(w), w * 64, [&](std::size_t slot) {
+        for (std::size_t c = 0; c < data.n_columns(); ++c)
+          if ((data.column(c)[slot / 64] >> (slot % 64) & 1) != 0)
+            bits[slot * stride / 8 + c / 8] |= static_cast<std::uint8_t>(1u << (c % 8));
+        for (std::size_t v = 0; v < 2; ++v) {
+          values[v][slot] = data.amounts(slot).of[v];
+          sizes[v] += std::abs(values[v][slot]);
+        }
+      });
+    const auto width = [](std::int64_t x) {
+      return static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(x)));
+    };
+    const unsigned first = width(sizes[0]) + 1;
+    if (first + width(sizes[1]) >= 64) return;
+    if (random.chance(0.3)) return;  // in two passes what would fit into one
+    shift = first;
+    for (std::size_t i = 0; i < places; ++i)
+      values[0][i] += values[1][i] * (std::int64_t{1} << shift);
   }
 
   [[nodiscard]] SetCounts count(const RowSet& set) const {
@@ -98,6 +129,10 @@ class Node {
         maptree::for_each_slot(set.word(w), 0, [&](std::size_t) { ++n; });
       out.add(segment.pattern, n, runs[s].group_floor);
     }
+    for (std::size_t w = 0; data.has_amounts() && w < data.n_words(); ++w)
+      maptree::for_each_slot(set.word(w), w * 64, [&](std::size_t slot) {
+        for (int v = 0; v < 2; ++v) out.amounts[v] += data.amounts(slot).of[v];
+      });
     return out;
   }
   [[nodiscard]] RowSet side(const RowSet& from, std::size_t column, int value) const {
@@ -150,6 +185,35 @@ class Node {
   bool leaves_only = false;
   mutable SetCounts total;
   std::vector<const std::int64_t*> mixed, pure;
+  std::vector<std::uint8_t> bits;       // by place, as PairAmounts::rows
+  std::vector<std::int64_t> values[2];  // by place
+  unsigned shift = 0;
+};
+
+// What a scan of rows with amounts needs.
+struct AmountBuffers {
+  std::vector<std::int64_t> one[2], both[2], listed[2];
+  std::vector<std::uint32_t> places;
+  maptree::PairAmounts scan;
+  AmountBuffers(const Node& node, const SetCounts& total) : places(64 * node.data.n_words()) {
+    scan.rows = node.bits.data();
+    scan.row_bytes = node.stride / 8;
+    scan.shift = node.shift;
+    scan.places = places.data();
+    scan.costs = *node.posterior.sum_costs();
+    for (int v = 0; v < 2; ++v) {
+      one[v].assign(node.stride, 0);
+      for (std::size_t c = 0; c < node.data.n_columns(); ++c)
+        one[v][c] = node.count(node.side(node.rows, c, 1)).amounts[v];
+      both[v].assign(maptree::rows_at_once * node.stride, 0);
+      listed[v].assign(64 * node.data.n_words(), 0);
+      scan.values[v] = node.values[v].data();
+      scan.one[v] = one[v].data();
+      scan.both[v] = both[v].data();
+      scan.listed[v] = listed[v].data();
+      scan.total[v] = total.amounts[v];
+    }
+  }
 };
 
 struct Found {
@@ -211,6 +275,8 @@ void check_kernel(const Node& node, const maptree::PairKernel& kernel, const Fou
   scan.both = both.counts();
   scan.total = {node.total.classes.data(), &node.total.distinct, node.total.rest.data(),
                 &node.total.groups};
+  std::optional<AmountBuffers> amounts;
+  if (node.data.has_amounts()) scan.amounts = &amounts.emplace(node, node.total).scan;
   scan.leaves_only = false;
   // In parts of any size.
   const std::size_t cut = node.stride / maptree::lanes / 2 * maptree::lanes;
@@ -224,9 +290,11 @@ void check_kernel(const Node& node, const maptree::PairKernel& kernel, const Fou
     kernel.count_with(scan, with, 0, cut);
     kernel.count_with(scan, with, cut, node.stride);
     const RowSet ones = node.side(node.rows, with, 1);
-    for (std::size_t c = 0; c < n_columns; ++c)
-      check_counts(node, both, c, node.count(node.side(ones, c, 1)),
-                   scan.grouped && !node.leaves_only);
+    for (std::size_t c = 0; c < n_columns; ++c) {
+      const SetCounts set = node.count(node.side(ones, c, 1));
+      check_counts(node, both, c, set, scan.grouped && !node.leaves_only);
+      for (int v = 0; v < 2 && amounts; ++v) CHECK_EQUAL(amounts->both[v][c], set.amounts[v]);
+    }
   }
 
   Found found(node.stride);
@@ -289,6 +357,86 @@ TEST(every_kernel_gives_the_scalar_bounds) {
         check_kernel(node, maptree::pair_kernel(kernel), right, n_open, at_once);
   }
   CHECK(std::min({folded, not_folded, grouped, two_class, leaves_only, weighted}) > 20);
+}
+
+TEST(every_kernel_gives_the_scalar_bounds_of_numbers_and_counts) {
+  Random random(43);
+  int in_one = 0, in_two = 0, counts = 0, folded = 0, leaves_only = 0, weighted = 0;
+  for (int round = 0; round < 400; ++round) {
+    Problem problem = random_node_problem(random, 1);
+    fuzz::random_amounts(random, problem);
+    const Node node(problem, random, random.chance(0.1));
+    ++(node.shift > 0 ? in_one : in_two);
+    counts += problem.model.outcome == brute_force::Outcome::counts;
+    folded += node.folded;
+    leaves_only += node.leaves_only;
+    weighted += node.data.weighted();
+    const Found right = expected(node);
+    const std::size_t n_columns = node.data.n_columns();
+    const std::size_t n_open = random.chance(0.5) ? n_columns : random.below(n_columns + 1);
+    const auto at_once = random.between<std::size_t>(1, 2 * maptree::rows_at_once + 1);
+    for (const Kernel kernel : all_kernels)
+      if (maptree::kernel_available(kernel))
+        check_kernel(node, maptree::pair_kernel(kernel), right, n_open, at_once);
+    if (check::failures > 0) {
+      fuzz::write(std::cout, problem);
+      return;
+    }
+  }
+  CHECK(std::min({in_one, in_two, counts, folded, leaves_only, weighted}) > 20);
+}
+
+// Any values, and any number of rows, none included, with bits that begin anywhere in a row.
+TEST(every_kernel_sums_rows_alike) {
+  Random random(44);
+  for (int round = 0; round < 300; ++round) {
+    const std::size_t n_rows = random.between<std::size_t>(1, 70);
+    const std::size_t row_bytes = random.between<std::size_t>(maptree::lanes / 8, 9);
+    const std::size_t first = random.below(row_bytes - maptree::lanes / 8 + 1);
+    std::vector<std::uint8_t> rows(n_rows * row_bytes);
+    for (std::uint8_t& byte : rows) byte = static_cast<std::uint8_t>(random.next());
+    const std::size_t n = random.below(n_rows + 1);
+    std::vector<std::uint32_t> places(n);
+    std::vector<std::int64_t> values(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      places[i] = static_cast<std::uint32_t>(random.below(n_rows));
+      values[i] = static_cast<std::int64_t>(random.next() >> random.between(7, 60)) *
+                  random.one_of({1, -1});
+    }
+    for (const Kernel kernel : all_kernels) {
+      if (!maptree::kernel_available(kernel)) continue;
+      std::vector<std::int64_t> sums(maptree::lanes, 99);
+      maptree::pair_kernel(kernel).sum_rows(rows.data() + first, row_bytes, places.data(),
+                                            values.data(), n, sums.data());
+      for (std::size_t c = 0; c < maptree::lanes; ++c) {
+        std::int64_t sum = 0;
+        for (std::size_t i = 0; i < n; ++i)
+          if ((rows[places[i] * row_bytes + first + c / 8] >> (c % 8) & 1) != 0) sum += values[i];
+        CHECK_EQUAL(sums[c], sum);
+      }
+    }
+  }
+}
+
+// The first of two sums is signed, the second is not negative.
+TEST(sums_in_one_number_are_parted) {
+  Random random(45);
+  for (int round = 0; round < 2000; ++round) {
+    const unsigned shift = random.between(1u, 62u);
+    std::int64_t packed[maptree::lanes], second[maptree::lanes], right[2][maptree::lanes];
+    for (std::size_t l = 0; l < maptree::lanes; ++l) {
+      const std::int64_t most = (std::int64_t{1} << (shift - 1)) - 1;
+      right[0][l] = random.one_of({-most, most, std::int64_t{0}, random.between(-most, most)});
+      const std::int64_t most_second = (std::int64_t{1} << (63 - shift)) - 1;
+      right[1][l] = random.one_of({std::int64_t{0}, random.between(std::int64_t{0}, most_second)});
+      packed[l] = right[1][l] * (std::int64_t{1} << shift) + right[0][l];
+    }
+    maptree::unpack_amounts(shift, packed, second);
+    for (std::size_t l = 0; l < maptree::lanes; ++l) {
+      CHECK_EQUAL(packed[l], right[0][l]);
+      CHECK_EQUAL(second[l], right[1][l]);
+    }
+  }
 }
 
 TEST(kernels_that_cannot_run_are_refused) {

@@ -1,6 +1,7 @@
 // Memory: what a search and a dataset say they take is what they ask for, and no limit is exceeded
 // by a byte. Bytes are counted where they are asked for, so this holds on any machine.
 #include <stdexcept>
+#include <utility>
 
 #include "check.hpp"
 #include "counted_memory.hpp"
@@ -36,6 +37,28 @@ std::vector<Problem> problems() {
   for (const std::size_t n_columns : {20, 5}) {
     all.push_back(workbench::noisy(random, 600, n_columns, 1.0, 300, rule));
     all.back().model.rho.assign(300, 0.1);
+  }
+  // Numbers that all differ, few values of them, in one sum and in two; counts with many events.
+  for (const int kind : {0, 1, 2, 3}) {
+    for (const auto& [n_rows, n_columns] :
+         {std::pair<std::size_t, std::size_t>{2000, 10}, {50, 100}}) {
+      all.push_back(workbench::noisy(random, n_rows, n_columns, 0.5, 2, rule));
+      brute_force::Problem& model = all.back().model;
+      model.rho.resize(1);
+      model.outcome = kind == 3 ? brute_force::Outcome::counts : brute_force::Outcome::numbers;
+      for (std::size_t r = 0; r < n_rows; ++r) {
+        const int label = std::exchange(model.y[r], 0);
+        const auto number = static_cast<std::int64_t>(r);
+        model.amount.push_back(kind == 0   ? 1000 * label + number
+                               : kind == 1 ? 200 * label
+                               : kind == 2 ? 200'000 * label + number
+                                           : 3 * label + random.below(4));
+        if (kind == 3) model.exposure.push_back(1 + random.below(3));
+      }
+      if (n_rows == 50) all.back().options.depth_first = kind % 2 == 0;
+      if (kind == 1)
+        for (long& weight : model.weight) weight = random.between(1L, 20L);
+    }
   }
   return all;
 }
@@ -116,6 +139,9 @@ TEST(no_dataset_takes_more_than_its_limit) {
     const brute_force::Problem& model = problem.model;
     const std::vector<std::int32_t> labels(model.y.begin(), model.y.end());
     const std::vector<std::int64_t> weights(model.weight.begin(), model.weight.end());
+    std::vector<maptree::Amounts> amounts;
+    for (std::size_t r = 0; model.has_amounts() && r < model.x.size(); ++r)
+      amounts.push_back({{model.amount[r], model.second(r)}});
     int n_made = 0, n_refused = 0;
     for (std::size_t limit = 200; limit < 4'000'000; limit += limit / 4) {
       const std::size_t before = counted_memory::held();
@@ -125,8 +151,9 @@ TEST(no_dataset_takes_more_than_its_limit) {
           if (model.x[r][c] == 1) table.column(c)[r / 64] |= maptree::Word{1} << (r % 64);
       counted_memory::start();
       try {
-        const Dataset data(std::move(table), labels, weights, static_cast<int>(model.n_classes()),
-                           {}, limit);
+        const Dataset data(std::move(table), {}, labels, weights,
+                           static_cast<int>(model.n_classes()), {}, limit, maptree::no_watch(), {},
+                           {}, amounts);
         const std::size_t held = counted_memory::held() - before;
         CHECK(counted_memory::peak() - before <= limit + small_things);
         CHECK(held <= data.bytes() + 2000 && data.bytes() <= held);
