@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from maptree.estimators.base import InterruptedWarning, TargetWarning, TimeLimitWarning
     from maptree.estimators.comparing import compare
     from maptree.estimators.map_classifier import MAPTreeClassifier
+    from maptree.estimators.map_regressor import MAPTreeRegressor
     from maptree.estimators.mcmc_classifier import MCMCTreeClassifier
     from maptree.estimators.sampled import MixingWarning
     from maptree.estimators.saved import load_model, save_model
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from maptree.trees.certificate import Certificate
     from maptree.trees.fitted import FittedTree
     from maptree.trees.log_posterior import log_posterior
+    from maptree.trees.predictive import NegativeBinomial, StudentT
     from maptree.trees.training import BaselineScores, HeldOutScores, TrainingSummary
     from maptree.trees.tree import Tree
     from maptree.words.alternatives import Alternative, Alternatives
@@ -58,8 +60,10 @@ __all__ = [
     "IdentifierWarning",
     "InterruptedWarning",
     "MAPTreeClassifier",
+    "MAPTreeRegressor",
     "MCMCTreeClassifier",
     "MixingWarning",
+    "NegativeBinomial",
     "ParquetTable",
     "PosteriorSummary",
     "Progress",
@@ -67,6 +71,7 @@ __all__ = [
     "SamplerProgress",
     "SizeEntry",
     "SizePath",
+    "StudentT",
     "TargetWarning",
     "TimeLimitWarning",
     "TrainingSummary",
@@ -104,8 +109,10 @@ _HOMES = {
     "IdentifierWarning": "maptree.encoding.encoder",
     "InterruptedWarning": "maptree.estimators.base",
     "MAPTreeClassifier": "maptree.estimators.map_classifier",
+    "MAPTreeRegressor": "maptree.estimators.map_regressor",
     "MCMCTreeClassifier": "maptree.estimators.mcmc_classifier",
     "MixingWarning": "maptree.estimators.sampled",
+    "NegativeBinomial": "maptree.trees.predictive",
     "ParquetTable": "maptree.tables.parquet",
     "PosteriorSummary": "maptree.words.posterior_summary",
     "Progress": "maptree.engine.progress",
@@ -113,6 +120,7 @@ _HOMES = {
     "SamplerProgress": "maptree.engine.progress",
     "SizeEntry": "maptree.words.size_path",
     "SizePath": "maptree.words.size_path",
+    "StudentT": "maptree.trees.predictive",
     "TargetWarning": "maptree.estimators.base",
     "TimeLimitWarning": "maptree.estimators.base",
     "TrainingSummary": "maptree.trees.training",

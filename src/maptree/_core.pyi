@@ -43,7 +43,9 @@ class Dataset:
     their thresholds, each as the rank of every row and the number of ranks; threshold t is the
     test rank <= t. Tests are numbered: the columns of the table, then these thresholds.
     ``uses``: where trees may test the columns, of the table and then the ordered ones: 0 anywhere,
-    1 below the root, 2 nowhere; None: all of them anywhere."""
+    1 below the root, 2 nowhere; None: all of them anywhere. ``amounts``: (rows, 2), what a row of
+    weight 1 adds to the sums of a leaf, of numbers (z, z^2) or of counts (y, units of exposure);
+    the labels are then all 0, of one class, and no column is ordered. None: classes."""
 
     def __init__(
         self,
@@ -59,6 +61,7 @@ class Dataset:
         test_weights: NDArray[np.uint32] | None = None,
         ordered: Sequence[tuple[NDArray[np.uint32], int]] = (),
         uses: NDArray[np.uint8] | None = None,
+        amounts: NDArray[np.int64] | None = None,
     ) -> None: ...
     def rows_beside(self, tests: Sequence[int]) -> list[tuple[int, int]]:
         """Return, for each of some thresholds in increasing order, a row with the rank below it,
@@ -85,6 +88,14 @@ class Dataset:
 
 class Prior:
     def __init__(self, alpha: float, beta: float, rho: NDArray[np.float64]) -> None: ...
+    @staticmethod
+    def of_numbers(
+        alpha: float, beta: float, kappa: float, nu: float, lam: float, steps: int
+    ) -> Prior:
+        """Of numbers in whole steps, ``steps`` of which are a standard deviation."""
+    @staticmethod
+    def of_counts(alpha: float, beta: float, shape: float, rate: float, units: int) -> Prior:
+        """Of counts; ``rate`` is in mean exposures, ``units`` of which are one."""
 
 class Options:
     """Every shortcut of the search has a switch; Options() has all of them on."""
@@ -220,7 +231,8 @@ class Result:
     @property
     def right(self) -> NDArray[np.int32]: ...
     @property
-    def counts(self) -> NDArray[np.int64]: ...
+    def counts(self) -> NDArray[np.int64]:
+        """(nodes, classes); of numbers and counts (nodes, 3): rows, and the two sums."""
     @property
     def gain(self) -> NDArray[np.float64]:
         """By node, what its subtree costs less than a leaf in its place; 0 at leaves."""

@@ -305,10 +305,11 @@ def test_many_numbers_as_a_target_get_a_note(here, capsys):
     delays = [""] + [f"{k % 101 - 20}.0" for k in range(5050)]
     lines = [f"{k % 2},{delay}" for k, delay in enumerate(delays)]
     (here / "delays.csv").write_text("\n".join(["late,delay", *lines]) + "\n")
-    said = " ".join(call(capsys, "fit", "delays.csv", "-t", "delay", *QUICK).out.split())
+    classes = ["delays.csv", "-t", "delay", "--task", "classes", *QUICK]
+    said = " ".join(call(capsys, "fit", *classes).out.split())
     note = "101 different numbers, from -20.0 to 80.0. Each is a class of its own, without order"
-    assert f"delay has {note}: if they are measurements, bin them" in said
-    told = call(capsys, "fit", "delays.csv", "-t", "delay", *QUICK, "--json")
+    assert f"delay has {note}: if they are measurements, pass --task number." in said
+    told = call(capsys, "fit", *classes, "--json")
     assert json.loads(told.out)["notes"][0].startswith(f"delay: {note}")
     said = call(capsys, "fit", "delays.csv", "-t", "delay", "--positive", "80.0", *QUICK).out
     assert "different numbers" not in said

@@ -57,23 +57,11 @@ def test_errors_are_one_json_document_too(here, capsys, arguments, code):
 # Mistakes
 
 
-def test_money_is_a_measurement(here, capsys):
-    rows = [f'{i % 7},"${100 + i % 30},000"' for i in range(300)]
-    here.joinpath("prices.csv").write_text("\n".join(["rooms,price", *rows]) + "\n")
-    told = call(capsys, "fit", "prices.csv", "-t", "price")
-    assert told.code == 1
-    assert "30 different numbers, from $100,000 to $129,000: it looks like a" in " ".join(
-        told.err.split()
-    )
-
-
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
         ("-t Buys", 1, "no column 'Buys'. Did you mean 'buys'?"),
         ("-t income", 1, "no column 'income'. Choose from 'id', 'age'"),
-        ("-t age", 1, "looks like a measurement"),
-        ("-t hours", 1, "looks like a measurement"),
         ("-t id", 1, "200 classes in 200 rows"),
         ("-t country", 1, "only one class, 'DE'"),
         ("-t buys --drop nothing", 1, "no column 'nothing'"),

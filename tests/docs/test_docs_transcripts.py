@@ -11,7 +11,7 @@ from command import call
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "command-line.md"
 _BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
-_VARYING = re.compile(r"\d+\.\d\d s, [\d,]+ expansions, [\d,]+ subproblems, [\d.]+ MB")
+_VARYING = re.compile(r"\d+\.\d\d s, [\d,]+ expansions?, [\d,]+ subproblems?, [\d.]+ MB")
 
 
 def same_each_time(text: str) -> str:

@@ -96,7 +96,7 @@ def test_ctrl_c_before_the_search_is_an_ordinary_interrupt(monkeypatch):
     X, y = hard()
     model = MAPTreeClassifier(max_expansions=5).fit(X, y)
     before = snapshot(model)
-    monkeypatch.setattr("maptree.estimators.base.read_labels", pressed)
+    monkeypatch.setattr("maptree.estimators.tree_classifier.read_labels", pressed)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, 1 - y)
     assert snapshot(model) == before

@@ -26,7 +26,7 @@ from maptree import (
     TimeLimitWarning,
 )
 from maptree.encoding import choosing
-from maptree.estimators import base
+from maptree.estimators import tree_classifier
 from samples import hard
 
 # They would run for minutes or more.
@@ -123,7 +123,7 @@ def test_ctrl_c_before_sampling_is_an_ordinary_interrupt(name, monkeypatch):
     X, y = hard()
     model = short(name).fit(X, y)
     before = dict(model.__dict__)
-    monkeypatch.setattr(base, "read_labels", pressed)
+    monkeypatch.setattr(tree_classifier, "read_labels", pressed)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, 1 - y)
     assert model.__dict__ == before

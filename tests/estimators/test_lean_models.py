@@ -12,7 +12,7 @@ import pytest
 
 from maptree import BinaryEncoder, MAPTreeClassifier, load_model, log_posterior
 from maptree.encoding import choosing
-from maptree.estimators import map_classifier
+from maptree.estimators import searched
 from maptree.schema.kept_thresholds import FEW_THRESHOLDS, Kept
 from maptree.schema.placing import EveryThreshold, ReadAgain, digest_of
 from maptree.words.certificate import certificate_sentences
@@ -50,7 +50,7 @@ def few(monkeypatch):
     monkeypatch.setattr(choosing, "FEW_TESTS", 0)
 
     def set_to(number):
-        for module in (choosing, map_classifier):
+        for module in (choosing, searched):
             monkeypatch.setattr(module, "FEW_THRESHOLDS", number)
 
     set_to(50)
@@ -62,13 +62,13 @@ def kinds(monkeypatch):
     """The types of thresholds that a search begins with, by column."""
     found = []
 
-    fitted = map_classifier.fitted_of
+    fitted = searched.fitted_of
 
     def note(reading, *arguments):
         found.append([type(column.thresholds) for column in reading.schema.columns])
         return fitted(reading, *arguments)
 
-    monkeypatch.setattr(map_classifier, "fitted_of", note)
+    monkeypatch.setattr(searched, "fitted_of", note)
     return found
 
 

@@ -352,9 +352,9 @@ def test_columns_are_read_for_as_long_as_in_a_fit(monkeypatch):
     given = []
     read = MAPTreeClassifier._read
 
-    def noted(self, X, y, weight, deadline):
+    def noted(self, X, y, weight, deadline, *others, **options):
         given.append(deadline)
-        return read(self, X, y, weight, deadline)
+        return read(self, X, y, weight, deadline, *others, **options)
 
     monkeypatch.setattr(MAPTreeClassifier, "_read", noted)
     monkeypatch.setattr("time.perf_counter", lambda: 0.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import math
 import os
+import pathlib
 import stat
 import time
 
@@ -184,7 +185,7 @@ def test_what_cannot_be_saved(tmp_path):
         save_model(MAPTreeClassifier(), path)
     with pytest.raises(Exception, match="not fitted"):
         maptree.SMCTreeClassifier().save(path)
-    with pytest.raises(TypeError, match="str is not a classifier of maptree"):
+    with pytest.raises(TypeError, match="str is not a classifier or regressor"):
         save_model("model", path)
     dates = np.array(["2021-01-01", "2022-01-01"], dtype="M8[D]")[y]
     with pytest.raises(TypeError, match=r"datetime64.*convert y to str"):
@@ -211,6 +212,17 @@ def test_what_the_file_looks_like(good):
     assert "grün" in text
     assert max(map(len, text.splitlines())) < 2000
     assert '\n        "thresholds": [' in text
+
+
+def test_a_file_of_version_7_is_read(tmp_path):
+    """It was written before there was version 8, from the model that is fitted here."""
+    old = pathlib.Path(__file__).parent / "version_7.json"
+    model, again = good_model(), load_model(old)
+    assert again.tree_ == model.tree_
+    assert again.rules() == model.rules()
+    np.testing.assert_array_equal(again.fitted_.probabilities, model.fitted_.probabilities)
+    again.save(tmp_path / "model.json")
+    assert (tmp_path / "model.json").read_bytes() == old.read_bytes()
 
 
 # Writing

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from maptree import MAPTreeClassifier, MCMCTreeClassifier
+from maptree import MAPTreeClassifier, MAPTreeRegressor, MCMCTreeClassifier
 
 
 def classifier(**params):
@@ -39,3 +39,8 @@ def hard(n_rows=500, n_columns=80, seed=0):
     """Labels that follow nothing: no search ends on this within a test's time."""
     rng = np.random.default_rng(seed)
     return rng.integers(0, 2, (n_rows, n_columns)), rng.integers(0, 2, n_rows)
+
+
+def regressor(**params):
+    """A regressor whose result does not depend on the clock."""
+    return MAPTreeRegressor(**({"time_limit": None, "max_expansions": 300} | params))

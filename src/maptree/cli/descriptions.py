@@ -5,19 +5,36 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from maptree.cli.averaged import average_json
+from maptree.cli.task import CLASSES, COUNT, NUMBER
 from maptree.files.controls import shown
 from maptree.schema.columns import Column
 from maptree.trees.fitted import FittedTree
+from maptree.trees.measured_scores import MeasuredScores
+from maptree.trees.outcomes import Measured, Numbers
 from maptree.trees.scores import Scores
 from maptree.trees.training import HeldOutScores
+from maptree.words.baselines import TREE
 from maptree.words.certificate import certificate_sentences
 from maptree.words.column_report import categories_tested, report, thinned, to_check
+from maptree.words.measured_scores import (
+    ABOUT_ERRORS,
+    measured_cells,
+    measured_sentences,
+    short_number,
+)
 from maptree.words.numbers import probability_text, probability_texts
 from maptree.words.text_table import columns_of
 from maptree.words.tree_text import rules
+from maptree.words.values import count
+
+if TYPE_CHECKING:
+    from maptree.cli.target import Target
 
 # What notes advise, and the option for it.
 _OPTIONS = {
@@ -34,7 +51,7 @@ _MOST_ZEROS = 100  # classes, up to which a confusion matrix in JSON has all its
 _SHOWN = 16  # characters of a class name
 
 
-# The classes
+# The target
 
 
 def classes_text(counts: Iterable[tuple[object, int]]) -> str:
@@ -49,6 +66,37 @@ def classes_text(counts: Iterable[tuple[object, int]]) -> str:
         more = f" and {len(listed) - _MOST:,} more classes"
         listed = sorted(listed, key=lambda each: -each[1])[:_MOST]
     return ", ".join(f"{shown(label)} {n:,}" for label, n in listed) + more
+
+
+def target_text(target: Target, exposure: NDArray[np.float64] | None = None) -> str:
+    """Describe the target of a fit: its classes, or its numbers."""
+    if not target.measured:
+        return classes_text(target.counts.items())
+    y = target.labels
+    least, most = short_number(y.min()), short_number(y.max())
+    if target.task == NUMBER:
+        unit = float(np.abs(y).max()) or 1.0  # sums of large numbers would be infinite
+        mean, sd = (
+            short_number(unit * float(one)) for one in ((y / unit).mean(), (y / unit).std())
+        )
+        return f"numbers from {least} to {most}, mean {mean}, standard deviation {sd}"
+    events = f"counts from {least} to {most}, {count(int(y.sum()), 'event')} in {len(y):,} rows"
+    return events if exposure is None else f"{events} with exposure {short_number(exposure.sum())}"
+
+
+def outcome_text(fitted: FittedTree) -> str:
+    """Describe what a model predicts, from what it knows about its training rows."""
+    measured, training = fitted.measured, fitted.training
+    if measured is None:
+        shares = zip(fitted.classes, training.class_counts, strict=True)
+        return f"Classes: {classes_text(shares)}."
+    if isinstance(measured, Numbers):
+        mean, sd = short_number(measured.mean), short_number(measured.sd)
+        return f"A number: mean {mean}, standard deviation {sd}."
+    rate = short_number(measured.rate / measured.exposure)
+    events = count(int(fitted.tree.sums[0, 0]), "event")
+    per = f", {rate} per unit of exposure" if measured.exposed else f", {rate} per row"
+    return f"A count: {events}{per}."
 
 
 # The tree
@@ -70,7 +118,9 @@ def model_document(fitted: FittedTree) -> dict[str, Any]:
     shares = zip(fitted.schema.names, importances, strict=False)
     return {
         "target": training["target"],
+        "task": task_of(fitted),
         "classes": fitted.classes.tolist(),
+        "outcome": None if fitted.measured is None else _outcome_document(fitted.measured),
         "training": training,
         "prior": _prior_document(fitted),
         "constraints": _constraints_document(fitted),
@@ -86,13 +136,32 @@ def model_document(fitted: FittedTree) -> dict[str, Any]:
     }
 
 
+def task_of(fitted: FittedTree) -> str:
+    """Return what ``--task`` would be."""
+    if fitted.measured is None:
+        return CLASSES
+    return NUMBER if isinstance(fitted.measured, Numbers) else COUNT
+
+
+def _outcome_document(measured: Measured) -> dict[str, Any]:
+    """Return what is known about the numbers or counts of all training rows."""
+    if isinstance(measured, Numbers):
+        return {"mean": measured.mean, "standard_deviation": measured.sd}
+    rate = measured.rate / measured.exposure
+    return {"rate": rate, "mean_exposure": measured.exposure if measured.exposed else None}
+
+
 def _prior_document(fitted: FittedTree) -> dict[str, Any]:
     prior = fitted.prior
     weights = zip(fitted.schema.names, prior.column_weights, strict=False)
     return {
         "alpha": prior.alpha,
         "beta": prior.beta,
-        "rho": prior.rho.tolist(),
+        **(
+            {"rho": prior.rho.tolist()}
+            if fitted.measured is None
+            else asdict(fitted.measured.prior)
+        ),
         "split_prior": prior.split_prior,
         "column_weights": {name: weight for name, weight in weights if weight != 1},
     }
@@ -258,6 +327,15 @@ def scores_text(scores: Scores) -> str:
     return "\n".join([*lines, columns_of(rows)])
 
 
+def measured_text(scores: MeasuredScores) -> str:
+    """Put scores of numbers or counts into words, next to those of others."""
+    lines = measured_sentences(scores)
+    if scores.rows > 1:
+        lines.append(ABOUT_ERRORS)
+    cells = measured_cells(scores.as_baseline(TREE), scores.baselines)
+    return "\n".join([*lines, *([columns_of(cells)] if scores.baselines else [])])
+
+
 def confusion_text(scores: Scores, classes: Sequence[str]) -> str:
     """Return the confusion matrix as text."""
     short = [name if len(name) <= _SHOWN else f"{name[: _SHOWN - 3]}..." for name in classes]
@@ -302,3 +380,8 @@ def _confusion_document(scores: Scores, classes: Sequence[str]) -> dict[str, dic
         if label >= 0:
             document[classes[label]][classes[prediction]] = rows
     return document
+
+
+def measured_document(scores: MeasuredScores) -> dict[str, Any]:
+    """Return scores of numbers or counts for ``--json``."""
+    return {name: value for name, value in asdict(scores).items() if value != ""}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +14,7 @@ from maptree.cli.mistakes import USAGE, Refusal
 
 if TYPE_CHECKING:
     from maptree.cli.files import Source
+    from maptree.trees.fitted import FittedTree
 
 
 def _about_file(metavar: str, help: str, *names: str) -> Any:
@@ -110,6 +111,23 @@ class TrainingOptions:
             "Default: DATA.model.json in the current folder.",
         ),
     ] = None
+    task: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="What the target is: classes; number, with a normal distribution in each leaf; "
+            "count, whole numbers with a Poisson rate in each leaf. Default: number if it has more "
+            "than 20 different numbers, else classes.",
+        ),
+    ] = None
+    exposure: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="For counts, the column that says for how long or among how many the events of a "
+            "row were counted. It is not tested.",
+        ),
+    ] = None
     drop: Annotated[
         list[str] | None,
         typer.Option(
@@ -141,7 +159,15 @@ KnownTarget = Annotated[
         "--target",
         "-t",
         metavar="NAME",
-        help="Column with the known classes. Default: the target of fit.",
+        help="Column with the known classes or numbers. Default: the target of fit.",
+    ),
+]
+KnownExposure = Annotated[
+    str | None,
+    typer.Option(
+        "--exposure",
+        metavar="COLUMN",
+        help="For a model of counts, the column with the exposure of each row.",
     ),
 ]
 Costs = Annotated[
@@ -179,6 +205,17 @@ Data = Annotated[
         show_default=False,
     ),
 ]
+
+
+def refuse_for_measured(fitted: FittedTree, given: Mapping[str, object]) -> None:
+    """Refuse options that are about classes, if a model predicts numbers or counts."""
+    measured = fitted.measured
+    for option, value in given.items():
+        if measured is not None and value:
+            raise Refusal(
+                f"{option} is for classes, and this model predicts {measured.name}: leave it out.",
+                USAGE,
+            )
 
 
 def refuse_overwriting(output: str, *inputs: str) -> None:

@@ -15,6 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from maptree.cli.files import EXTENSIONS, Source, extension_fault
+from maptree.cli.measured_rows import exposure_in
 from maptree.cli.mistakes import USAGE, Refusal, refuse_unknown, split_names
 from maptree.cli.rows import answers_for
 from maptree.cli.screen import emit
@@ -25,6 +26,8 @@ from maptree.parameters.costs import cheapest
 from maptree.trees.average import Average
 from maptree.trees.fitted import FittedTree
 from maptree.trees.leaf_probabilities import credible_interval
+from maptree.trees.measured_scores import in_rows, interval
+from maptree.trees.outcomes import Counts, Measured
 from maptree.words.tree_text import rules_by_leaf
 
 if TYPE_CHECKING:
@@ -43,6 +46,7 @@ class Wanted:
     explain: bool
     keep: list[str]
     costs: NDArray[np.float64] | None = None  # a row per true class, a column per predicted one
+    exposure: str | None = None  # a column, for counts
 
 
 def predictions(fitted: FittedTree, source: Source, wanted: Wanted) -> pa.Table:
@@ -60,11 +64,14 @@ def predictions(fitted: FittedTree, source: Source, wanted: Wanted) -> pa.Table:
             USAGE,
         )
     answers = answers_for(fitted, source)
-    if fitted.average is not None:
+    nodes, position = np.unique(answers.leaves(fitted.tree), return_inverse=True)
+    if fitted.measured is not None:
+        leaves = nodes[position]
+        made = _of_measured(fitted, fitted.measured, source, leaves, wanted)
+    elif fitted.average is not None:
         made = _of_rows(fitted, fitted.average, answers, wanted)
     else:
         # A prediction depends only on the row's leaf, so it is computed once per leaf.
-        nodes, position = np.unique(answers.leaves(fitted.tree), return_inverse=True)
         made = _of_leaves(fitted, nodes, wanted).take(pa.array(position))
     if wanted.explain:
         # Two rules per leaf: the longer one is for rows with values unlike any seen in fit.
@@ -90,6 +97,28 @@ def _of_leaves(fitted: FittedTree, nodes: NDArray[np.intp], wanted: Wanted) -> p
         lambda: credible_interval(counts, fitted.prior.rho, wanted.level),
         wanted,
     )
+
+
+def _of_measured(
+    fitted: FittedTree,
+    measured: Measured,
+    source: Source,
+    leaves: NDArray[np.intp],
+    wanted: Wanted,
+) -> pa.Table:
+    """Return the mean of each row's number or count, and its predictive interval."""
+    rows = np.arange(len(leaves), dtype=np.intp)
+    exposure = exposure_in(measured, source, wanted.exposure, rows)
+    if exposure is None:  # once per leaf
+        found = measured.predictive(fitted.tree)
+        columns = [each.take(leaves) for each in (found.mean, *interval(found, wanted.level))]
+    else:
+        found = in_rows(measured, fitted.tree, leaves, exposure)
+        columns = [found.mean, *interval(found, wanted.level)]
+    if isinstance(measured, Counts):  # whose quantiles are whole
+        columns[1:] = [each.astype(np.int64) for each in columns[1:]]
+    names = ("prediction", "low", "high")
+    return pa.table({name: pa.array(each) for name, each in zip(names, columns, strict=True)})
 
 
 def _of_rows(fitted: FittedTree, average: Average, answers: Answers, wanted: Wanted) -> pa.Table:

@@ -7,9 +7,13 @@ import warnings
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
+from maptree.cli.descriptions import task_of
 from maptree.cli.files import Source
+from maptree.cli.measured_rows import exposure_in, need_exposure, refuse_exposure_of_classes
 from maptree.cli.mistakes import (
     USAGE,
     Refusal,
@@ -20,6 +24,7 @@ from maptree.cli.mistakes import (
     split_names,
 )
 from maptree.cli.options import FileOptions, default_output, refuse_foreign, refuse_model
+from maptree.cli.rows import target_in
 from maptree.cli.screen import emit, heading, note, say
 from maptree.cli.settings import as_option, refuse_place
 from maptree.cli.streams import written
@@ -56,8 +61,9 @@ class Request:
     output: str | None
     rising: list[str]
     falling: list[str]
-    limits: dict[str, Any]  # parameters of the classifier
+    limits: dict[str, Any]  # parameters of the estimator
     target: str | None
+    exposure: str | None
     as_json: bool
 
 
@@ -115,7 +121,7 @@ def run_alternatives(request: Request, file: FileOptions) -> int:
 
 def _find(request: Request, fitted: FittedTree, source: Source, stored: Any) -> Alternatives:
     # scikit-learn is slow to import: only after everything else was checked.
-    X, labels = _training_rows(request, fitted, source)
+    X, labels, exposure = _training_rows(request, fitted, source)
     names = fitted.schema.names
     wishes: dict[str | int, int] = dict.fromkeys(split_names(request.rising, names), 1)
     falling = split_names(request.falling, names)
@@ -123,24 +129,25 @@ def _find(request: Request, fitted: FittedTree, source: Source, stored: Any) -> 
     if both := [name for name in falling if name in wishes]:
         raise Refusal(f"{listed(both)} cannot both rise and fall: pass one.", USAGE)
     wishes |= dict.fromkeys(falling, -1)
-    from maptree.estimators.map_classifier import MAPTreeClassifier
     from maptree.estimators.saved import restored
 
-    model = restored(stored)
-    assert isinstance(model, MAPTreeClassifier)  # averages were refused before
+    model: Any = restored(stored)  # which searches: averages were refused before
     model.set_params(**request.limits, verbose=int(sys.stderr.isatty()))
     y = pa.array(labels) if labels.dtype.kind == "O" else labels
+    exposed = {} if exposure is None else {"exposure": exposure}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what is printed has the same information
         try:
-            return model.alternatives(
+            found: Alternatives = model.alternatives(
                 request.n,
                 request.within,
                 max_depth=request.max_depth,
                 monotone=wishes or None,
                 X=X,
                 y=y,
+                **exposed,
             )
+            return found
         except ParameterError as error:
             if error.parameter.startswith("monotone"):
                 fault = f"The wish of --rising or --falling {error.fault}"
@@ -150,26 +157,33 @@ def _find(request: Request, fitted: FittedTree, source: Source, stored: Any) -> 
             raise Refusal(f"{source.name}: {error}") from None
 
 
-def _training_rows(request: Request, fitted: FittedTree, source: Source) -> tuple[Any, Any]:
-    """Return the columns and labels of a file, as ``fit`` took them."""
-    name = request.target or fitted.training.target
-    if name is None:
-        raise Refusal("The model does not say what it predicts: pass --target.", USAGE)
-    names = fitted.schema.names
-    refuse_unknown([name], source.columns, source.name)
+def _training_rows(
+    request: Request, fitted: FittedTree, source: Source
+) -> tuple[Any, Any, NDArray[np.float64] | None]:
+    """Return the columns, labels and exposures of a file, as ``fit`` took them."""
+    name = target_in(fitted, source, request.target)
+    names, measured = fitted.schema.names, fitted.measured
     absent = [one for one in names if one not in source.columns]
     if absent:
         raise Refusal(
             f"{source.name} has no {'columns' if len(absent) > 1 else 'column'} {listed(absent)}, "
             f"which the model was fitted to. {hint(absent, source.columns)}"
         )
-    target = read_target(source, name, _positive(fitted))
+    refuse_exposure_of_classes(fitted, request.exposure)
+    exposure = None
+    if measured is not None:
+        need_exposure(measured, request.exposure)
+    target = read_target(source, name, _positive(fitted), task_of(fitted))
+    if measured is not None:
+        exposure = exposure_in(measured, source, request.exposure, target.rows)
     table = source.typed(names)
-    return (table.take(target.rows) if target.n_unlabelled else table), target.labels
+    return (table.take(target.rows) if target.n_unlabelled else table), target.labels, exposure
 
 
 def _positive(fitted: FittedTree) -> str | None:
     """Return the class that ``--positive`` set against all others, if it did."""
+    if fitted.measured is not None:
+        return None
     classes = fitted.labels
     found = [one for one in classes if f"not {one}" in classes]
     return found[0] if len(classes) == 2 and found else None

@@ -102,10 +102,7 @@ class LabelledRows:
 
 def labelled_rows(fitted: FittedTree, source: Source, target: str | None) -> LabelledRows:
     """Find the columns of a fitted tree and its target in a file."""
-    name = target or fitted.training.target
-    if name is None:
-        raise Refusal("The model does not say what it predicts: pass --target.", USAGE)
-    refuse_unknown([name], source.columns, source.name)
+    name = target_in(fitted, source, target)
     codes, unknown = known_labels(source, name, fitted.classes)
     rows = np.flatnonzero(codes != -2)
     if len(rows) == unknown:
@@ -119,21 +116,33 @@ def labelled_rows(fitted: FittedTree, source: Source, target: str | None) -> Lab
     probabilities, at = predicted(fitted, answers)
     at = at[rows]
     of_tree = at if fitted.average is None else answers.leaves(fitted.tree)[rows]
-    overlap = _overlap(fitted, source, answers, rows, codes[rows])
+    overlap = find_overlap(fitted, source, answers, rows, codes[rows])
     without = len(codes) - len(rows)
     return LabelledRows(
         name, answers, rows, probabilities, at, of_tree, codes[rows], without, overlap
     )
 
 
-def _overlap(
+def target_in(fitted: FittedTree, source: Source, target: str | None) -> str:
+    """Return the name of the target in a file."""
+    name = target or fitted.training.target
+    if name is None:
+        raise Refusal("The model does not say what it predicts: pass --target.", USAGE)
+    refuse_unknown([name], source.columns, source.name)
+    return name
+
+
+def find_overlap(
     fitted: FittedTree,
     source: Source,
     answers: Answers,
     rows: NDArray[np.intp],
     codes: NDArray[np.intp],
 ) -> Overlap:
-    """Compare labelled rows with the training rows, if the file has all columns of those."""
+    """Compare rows with the training rows, if the file has all columns of those.
+
+    ``codes``: the number of each row's class, or what numbers and counts are recognised by.
+    """
     from maptree.encoding.answering import training_overlap
 
     tested = [column.name for column in fitted.schema.columns if column.tests]

@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from maptree.parameters.outcomes import NU, SHAPE
+
 LIMITS, WISHES, _PRIOR = "Limits", "Wishes", "Prior and tests"  # panels of the help
 
 
@@ -59,8 +61,44 @@ class SearchOptions(LimitOptions):
         _option(
             _PRIOR,
             "NUMBERS",
-            "Prior: pseudo-counts in a leaf. One number, or one per class in sorted order, "
-            "separated by commas. Default: 5 divided by the number of classes.",
+            "Prior of classes: pseudo-counts in a leaf. One number, or one per class in sorted "
+            "order, separated by commas. Default: 5 divided by the number of classes.",
+        ),
+    ] = None
+    kappa: Annotated[
+        float | None,
+        _option(
+            _PRIOR,
+            "NUMBER",
+            "Prior of a number: the mean of a leaf is near that of all rows, as if this many rows "
+            "had it. Default: --noise.",
+        ),
+    ] = None
+    nu: Annotated[
+        float | None,
+        _option(
+            _PRIOR,
+            "NUMBER",
+            f"Prior of a number: how many rows what is assumed about the variance of a leaf is "
+            f"worth. Default: {NU:g}.",
+        ),
+    ] = None
+    noise: Annotated[
+        float | None,
+        _option(
+            _PRIOR,
+            "NUMBER",
+            "Prior of a number: the variance of a leaf, as a share of that of all rows. Default: "
+            "what a first tree leaves.",
+        ),
+    ] = None
+    shape: Annotated[
+        float | None,
+        _option(
+            _PRIOR,
+            "NUMBER",
+            f"Prior of a count: the rate of a leaf is near that of all rows, as if this many "
+            f"events had been seen. Default: {SHAPE:g}.",
         ),
     ] = None
     split_prior: Annotated[
@@ -114,7 +152,7 @@ class SearchOptions(LimitOptions):
         _option(
             _PRIOR,
             "",
-            "Test columns of more than 32 categories in sets, learnt from the labels, in place of "
+            "Test columns of more than 32 categories in sets, learnt from the target, in place of "
             "the 32 most frequent categories, where that explains more.",
             "--category-sets",
         ),

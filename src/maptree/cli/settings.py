@@ -11,9 +11,16 @@ from maptree.cli.column_weights import parse_weights
 from maptree.cli.mistakes import USAGE, Refusal, refuse_absent, refuse_unknown, split_names
 from maptree.cli.options import FileOptions, TrainingOptions
 from maptree.cli.search_options import LimitOptions, SearchOptions
+from maptree.cli.task import CLASSES, COUNT, LIKELIHOODS, NUMBER, read_task
 from maptree.model_file import FORMAT
 from maptree.parameters.budget import Budget
 from maptree.parameters.numbers import ParameterError, whole_number
+from maptree.parameters.outcomes import (
+    NU,
+    SHAPE,
+    read_count_prior,
+    read_number_prior,
+)
 from maptree.parameters.prior import read_alpha, read_beta, read_rho
 from maptree.parameters.split_prior import read_split_prior
 
@@ -33,13 +40,19 @@ _REMEDIES = {
 PATIENCE_OF_FOLDS = 4.0
 
 SAMPLES = 250  # trees kept from each chain
+# The prior of a leaf, by task: the options, and what they are without them.
+_OF_LEAVES: dict[str, dict[str, float | None]] = {
+    CLASSES: {"rho": None},
+    NUMBER: {"kappa": None, "nu": NU, "noise": None},
+    COUNT: {"shape": SHAPE},
+}
 # Constraints on trees, and what means none.
 _CONSTRAINTS = {"max_depth": None, "max_leaf_nodes": None, "min_samples_leaf": 1}
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The classifier's parameters as given on the command line."""
+    """The estimator's parameters as given on the command line."""
 
     search: SearchOptions
     time_limit: str
@@ -47,7 +60,10 @@ class Settings:
     patience: str | None = None
 
     def parameters(self) -> dict[str, Any]:
-        """Return the parameters for the classifier; values out of range are refused."""
+        """Return the parameters for the estimator; values out of range are refused.
+
+        Those of the prior of leaves are None where they were not given.
+        """
         search = self.search
         rho = _numbers(search.rho)
         limits: dict[str, Any] = {
@@ -66,6 +82,7 @@ class Settings:
                 "beta": read_beta(search.beta),
                 "rho": rho,
                 "split_prior": read_split_prior(search.split_prior),
+                **self._measured_prior(),
             }
             Budget.read(**limits)
         except ParameterError as error:
@@ -76,6 +93,18 @@ class Settings:
         except ParameterError as error:
             raise Refusal(f"--rho {search.rho} {error.fault}: {_REMEDIES['rho']}.", USAGE) from None
         return prior | limits
+
+    def _measured_prior(self) -> dict[str, float | None]:
+        """Return the prior of numbers and counts, checked; None where it was not given."""
+        names = [*_OF_LEAVES[NUMBER], *_OF_LEAVES[COUNT]]
+        given: dict[str, float | None] = {name: getattr(self.search, name) for name in names}
+        numbers, counts = (
+            {name: value if given[name] is None else given[name] for name, value in some.items()}
+            for some in (_OF_LEAVES[NUMBER], _OF_LEAVES[COUNT])
+        )
+        read_number_prior(**numbers)
+        read_count_prior(**counts)
+        return given
 
     def of_folds(self) -> dict[str, Any]:
         """Return the parameters for the folds of a cross-validation, whose proofs nobody reads."""
@@ -115,6 +144,33 @@ def refuse_number_of_rho(rho: object, n_classes: int) -> None:
     if isinstance(rho, list) and len(rho) != n_classes:
         fault = f"--rho has {len(rho):,} values but there are {n_classes:,} classes"
         raise Refusal(f"{fault}: {_REMEDIES['rho']}.")
+
+
+def estimator_parameters(given: dict[str, Any], task: str) -> dict[str, Any]:
+    """Return the parameters that the estimator for a task has; those not given as they are there.
+
+    >>> found = estimator_parameters({"alpha": 0.9, "rho": None, "nu": None, "shape": 2.0}, COUNT)
+    >>> found
+    {'alpha': 0.9, 'shape': 2.0, 'likelihood': 'poisson'}
+    """
+    of_leaves = {name for some in _OF_LEAVES.values() for name in some}
+    found = {name: value for name, value in given.items() if name not in of_leaves}
+    for name, value in _OF_LEAVES[task].items():
+        found[name] = value if given.get(name) is None else given[name]
+    return found if task == CLASSES else found | {"likelihood": LIKELIHOODS[task]}
+
+
+def refuse_other_tasks(given: dict[str, Any], task: str) -> None:
+    """Refuse options about the leaves of another task."""
+    for other, names in _OF_LEAVES.items():
+        wrong = [name for name in names if other != task and given.get(name) is not None]
+        if wrong:
+            raise Refusal(
+                f"--{wrong[0]} is for --task {other}, but the target is taken as "
+                f"{'classes' if task == CLASSES else f'a {task}'}: leave it out, or pass --task "
+                f"{other}.",
+                USAGE,
+            )
 
 
 def _number(name: str, text: str) -> float | None:
@@ -238,6 +294,8 @@ class Plan:
     category_sets: bool
     as_json: bool
     average: Averaging | None = None
+    task: str | None = None  # None: the values of the target decide
+    exposure: str | None = None  # a column
 
     @classmethod
     def of(
@@ -270,6 +328,8 @@ class Plan:
             category_sets=search.category_sets,
             as_json=as_json,
             average=average,
+            task=read_task(training.task, training.exposure),
+            exposure=training.exposure,
         )
 
     @property
@@ -289,6 +349,7 @@ def refuse_at_once(plan: Plan, file: FileOptions) -> None:
     if names is not None:
         refuse_unknown([plan.target, *split_names(plan.drop, names)], names, plan.data)
         refuse_unknown(split_names([*plan.first, *plan.without], names), names, plan.data)
+        refuse_unknown([plan.exposure] if plan.exposure is not None else [], names, plan.data)
         parse_weights(plan.column_weights, names, plan.data)
 
 

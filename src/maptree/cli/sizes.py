@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from maptree.cli.fitting import encoder_of, say_columns, say_what_was_read
+from maptree.cli.fitting import estimator_of, say_columns, say_what_was_read
 from maptree.cli.mistakes import Refusal, interrupted_code
 from maptree.cli.screen import Panel, emit, heading, note, say
 from maptree.cli.settings import Plan
@@ -37,7 +37,13 @@ class Request:
 
 def run_path(plan: Plan, request: Request, given: TrainingTable) -> int:
     """Find the best tree of each size, print them, and write the chosen one; return the code."""
-    target, table = given.target, given.table
+    target = given.target
+    if target.measured:
+        raise Refusal(
+            f"maptree path is for classes so far, but the target is taken as a {target.task}: pass "
+            "--task classes if it is one of classes, or limit the size of a fit, as in maptree fit "
+            "--max-leaf-nodes 8."
+        )
     if request.cv is not None and request.cv > len(target.labels):
         rows = f"there are only {len(target.labels):,} rows"
         raise Refusal(f"--cv {request.cv}: {rows}. Pass fewer folds.")
@@ -45,8 +51,8 @@ def run_path(plan: Plan, request: Request, given: TrainingTable) -> int:
     if not plan.as_json:
         # If nobody reads it, the model may still be wanted; what is printed later raises again.
         with contextlib.suppress(OutputLost):
-            say_what_was_read(given.source, target)
-    path, model, interrupted = _find(plan, request, table, target)
+            say_what_was_read(given)
+    path, model, interrupted = _find(plan, request, given)
     fitted = model.fitted
     write_model(model, plan.model_path)
     written(plan.model_path)
@@ -71,15 +77,13 @@ def run_path(plan: Plan, request: Request, given: TrainingTable) -> int:
     return interrupted_code() if interrupted else 0
 
 
-def _find(
-    plan: Plan, request: Request, table: pa.Table, target: Any
-) -> tuple[SizePath, StoredModel, bool]:
+def _find(plan: Plan, request: Request, given: TrainingTable) -> tuple[SizePath, StoredModel, bool]:
     # scikit-learn is slow to import: only after everything else was checked.
     from maptree.estimators.base import InterruptedWarning
-    from maptree.estimators.map_classifier import MAPTreeClassifier
     from maptree.estimators.saved import stored
     from maptree.estimators.size_path import choose_size, size_path
 
+    target = given.target
     y = pa.array(target.labels) if target.labels.dtype.kind == "O" else target.labels
     title = f"Searching for the best trees of 1 to {request.most:,} leaves"
     limit = plan.parameters["time_limit"]
@@ -88,10 +92,8 @@ def _find(
         Panel(title, None if limit is None else 3 * limit) as panel,
     ):
         warnings.simplefilter("always")
-        estimator = MAPTreeClassifier(
-            **plan.parameters, encoder=encoder_of(plan, table), callback=panel.update
-        )
-        path = size_path(table, y, estimator, max_leaf_nodes=request.most, cv=request.cv)
+        estimator = estimator_of(plan, given, panel.update)
+        path = size_path(given.table, y, estimator, max_leaf_nodes=request.most, cv=request.cv)
     interrupted = any(issubclass(one.category, InterruptedWarning) for one in warned)
     found = stored(choose_size(path, request.choose))
     named = replace(found, fitted=found.fitted.with_training(target=target.name))

@@ -1,4 +1,4 @@
-"""Labels: finding them in a column, checking that they are classes, matching known classes."""
+"""The target: which rows have it, what it is taken for, and matching labels with known classes."""
 
 from __future__ import annotations
 
@@ -14,27 +14,40 @@ from numpy.typing import NDArray
 
 from maptree.cli.files import Source
 from maptree.cli.mistakes import Refusal, hint, listed
-from maptree.cli.text_columns import NUMBER
+from maptree.cli.numbers_in_columns import (
+    ReadNumbers,
+    find_measured,
+    is_number,
+    is_text,
+    need_measured,
+)
+from maptree.cli.task import CLASSES, COUNT, NUMBER, choose_task
+from maptree.cli.text_columns import NUMBER as NUMBER_FORM
 from maptree.tables.labels import in_order_if_numbers, many_numbers, target_fault
+from maptree.words.values import count
+
+_EXAMINED = 1000  # labels that are looked at, to tell whether most are numbers
 
 
 @dataclass(frozen=True)
 class Target:
-    """The labels of the rows that have one.
+    """The labels or numbers of the rows that have one.
 
     They are checked as Arrow values: Arrow imports pandas to make arrays of them, if it is
     installed, and a refusal should not wait for that.
     """
 
     name: str
-    column: Any  # whole numbers, booleans or text; null where there is no label
-    counts: dict[str, int]  # rows of each class, in sorted order
+    column: Any  # numbers, booleans or text; null where there is none
+    counts: dict[str, int]  # rows of each class, in sorted order; none of numbers and counts
     merged: str | None = None  # the class that all others were merged against
-    note: str = ""  # what to consider, where many numbers are classes
+    note: str = ""  # what to consider, where many numbers are classes, or how text was read
+    task: str = CLASSES
+    assumed: str = ""  # what it was taken for where --task did not say, and how to change it
 
     @cached_property
     def labels(self) -> NDArray[Any]:
-        """Whole numbers, booleans, or text in an array of objects."""
+        """Whole numbers, booleans, text in an array of objects; or the numbers of a regression."""
         labels: NDArray[Any] = self.column.drop_null().to_numpy()
         if self.merged is None:
             return labels
@@ -44,7 +57,7 @@ class Target:
     @cached_property
     def rows(self) -> NDArray[np.intp]:
         """Where the labels are in the table."""
-        return np.flatnonzero(self.column.is_valid().to_numpy())
+        return np.flatnonzero(self.column.is_valid().to_numpy(zero_copy_only=False))
 
     @property
     def n_unlabelled(self) -> int:
@@ -52,9 +65,19 @@ class Target:
         missing: int = self.column.null_count
         return missing
 
+    @property
+    def measured(self) -> bool:
+        """Whether it is a number or a count."""
+        return self.task != CLASSES
 
-def read_target(source: Source, name: str, positive: str | None = None) -> Target:
-    """Return the labels to fit on; refuse values that are not classes."""
+
+def read_target(
+    source: Source, name: str, positive: str | None = None, task: str | None = None
+) -> Target:
+    """Return the labels or numbers to fit on; refuse those that cannot be fitted.
+
+    Without a task, the values decide; a class that is set against all others is one of classes.
+    """
     column = source.infer(name)
     kind = column.type
     if pa.types.is_dictionary(kind):
@@ -64,16 +87,80 @@ def read_target(source: Source, name: str, positive: str | None = None) -> Targe
         column = pc.if_else(pc.is_nan(column), pa.nulls(1, kind)[0], column)
     if column.null_count == len(column):
         raise Refusal(f"The target {name!r} is missing in every row: there is nothing to learn.")
-    note = _note_on_numbers(column, name)
+    assumed = ""
+    if task is None and positive is None:
+        found = find_measured(source, name)
+        task = CLASSES
+        if found is not None:
+            task, assumed = choose_task(found, len(found.present))
+    if task in (NUMBER, COUNT):
+        return measured_target(source, name, task, assumed)
+    note = _note_on_numbers(column)
     if not (pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
         # Text labels stay as written: 1.0 stays 1.0.
         written = source.table.column(name).cast(pa.string())
         column = pc.if_else(column.is_valid(), written, pa.nulls(1, pa.string())[0])
-    target = Target(name, column, _count(column), note=note)
+    target = Target(name, column, _count(column), note=note, assumed=assumed)
     if positive is not None:
         target = _against_rest(target, positive)
     _refuse_few_or_many(target)
     return target
+
+
+def measured_target(source: Source, name: str, task: str, assumed: str = "") -> Target:
+    """Return numbers or counts to fit on; refuse those of which there is nothing to learn."""
+    found = read_measured(source, name, task)
+    n_rows = len(found.present)
+    if n_rows == 1:
+        raise Refusal(f"The target {name!r} is there in one row only: pass a table with more rows.")
+    if task == NUMBER and found.n_different == 1:
+        raise Refusal(
+            f"The target {name!r} is {found.least:g} in every row: there is nothing to learn. Name "
+            "another target."
+        )
+    missing = np.isnan(found.values)
+    column = pa.array(found.values, mask=missing)
+    return Target(name, column, {}, note=found.note, task=task, assumed=assumed)
+
+
+def read_measured(source: Source, name: str, task: str) -> ReadNumbers:
+    """Return the numbers or counts of a file, NaN where they are missing; refuse others."""
+    remedy = "; or pass --task classes, if it is one of classes"
+    found = need_measured(source, name, "The target", remedy)
+    if task == COUNT:
+        _refuse_other_than_counts(found)
+    return found
+
+
+def _refuse_other_than_counts(found: ReadNumbers) -> None:
+    with np.errstate(invalid="ignore"):  # of NaN
+        bad = (found.values < 0) | (found.values > np.floor(found.values))
+    if not bad.any():
+        return
+    row = int(np.argmax(bad))
+    value = found.values[row]
+    more = " If they are rates, name the counts, and what they were divided by as --exposure."
+    raise Refusal(
+        f"The target {found.name!r} has {value:g} in row {row + 1:,}, but counts are whole numbers "
+        f"of at least 0. Correct it, or pass --task number.{more if value > 0 else ''}"
+    )
+
+
+def read_exposure(source: Source, name: str, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return the exposure of some rows; refuse what is not a number above 0."""
+    found = need_measured(source, name, "The exposure").values[rows]
+    with np.errstate(invalid="ignore"):  # of NaN
+        bad = ~(found > 0)
+    if bad.any():
+        row = int(np.argmax(bad))
+        value = "is missing" if np.isnan(found[row]) else f"is {found[row]:g}"
+        others = "" if bad.sum() == 1 else f", and in {count(int(bad.sum()) - 1, 'other row')} too"
+        raise Refusal(
+            f"The exposure {name!r} {value} in row {rows[row] + 1:,}{others}: it must be a number "
+            "above 0, such as the time during which the events of the row were counted. Correct "
+            "it, or leave these rows out."
+        )
+    return found
 
 
 def _count(column: Any) -> dict[str, int]:
@@ -82,29 +169,17 @@ def _count(column: Any) -> dict[str, int]:
     return {str(label): n for label, n in sorted(zip(labels, counts, strict=True))}
 
 
-def _note_on_numbers(column: Any, name: str) -> str:
-    """Return what to consider where numbers are classes; refuse measurements."""
+def _note_on_numbers(column: Any) -> str:
+    """Return what to consider where many numbers are classes."""
     distinct = pc.unique(column.drop_null())
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         least, most = pc.min(distinct), pc.max(distinct)
-        whole = pc.all(pc.equal(pc.floor(distinct), distinct)).as_py()
-    elif _is_text(column.type) and (read := in_order_if_numbers(distinct.to_pylist())):
-        ordered, whole = read
-        least, most = ordered[0], ordered[-1]
+    elif is_text(column.type) and (read := in_order_if_numbers(distinct.to_pylist())):
+        least, most = read[0][0], read[0][-1]
     else:
         return ""
-    n_rows = len(column) - column.null_count
-    if target_fault(len(distinct), n_rows, numbers=True, whole=whole):
-        raise Refusal(
-            f"The target {name!r} has {len(distinct):,} different numbers, from "
-            f"{least} to {most}: it looks like a measurement, but maptree predicts classes. Bin "
-            "it into a few classes, such as low and high, or use a regression method."
-        )
-    return many_numbers(len(distinct), least, most)
-
-
-def _is_text(kind: Any) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+    note = many_numbers(len(distinct), least, most)
+    return note.replace("use MAPTreeRegressor", "pass --task number")
 
 
 def _refuse_few_or_many(target: Target) -> None:
@@ -118,8 +193,21 @@ def _refuse_few_or_many(target: Target) -> None:
     if target_fault(len(counts), n_rows, numbers=False):
         raise Refusal(
             f"The target {target.name!r} has {len(counts):,} classes in {n_rows:,} rows, such as "
-            f"{listed(list(counts)[:3])}: choose a column with fewer."
+            f"{listed(list(counts)[:3])}: choose a column with fewer.{_mostly_numbers(target)}"
         )
+
+
+def _mostly_numbers(target: Target) -> str:
+    """Point to a regression, where a few values keep numbers from being read."""
+    if not is_text(target.column.type) or target.merged is not None:
+        return ""
+    some = list(target.counts)[:_EXAMINED]
+    n_numbers = sum(map(is_number, some))
+    if n_numbers == len(some):
+        return " These are numbers: pass --task number for a regression."
+    if n_numbers * 2 <= len(some):
+        return ""
+    return " Most of these are numbers: pass --task number, which names the one that is not."
 
 
 def _against_rest(target: Target, positive: str) -> Target:
@@ -183,5 +271,5 @@ def _are_numbers(classes: NDArray[Any]) -> bool:
     if not texts:
         return True
     # As in columns: 01067 is a postcode.
-    plain = all(re.fullmatch(NUMBER, text) for text in texts)
+    plain = all(re.fullmatch(NUMBER_FORM, text) for text in texts)
     return plain and len({_numbers(text) for text in texts}) == len(classes)

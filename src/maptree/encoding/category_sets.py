@@ -3,7 +3,8 @@
 A set is made of the first or the last categories in the order of the rates of their classes. With
 two classes the best division of a node's rows into two sets of categories is one of these (Breiman
 et al. 1984); with more, the first principal component of the rates gives an order that is near it
-(Coppersmith, Hong and Hosking 1999).
+(Coppersmith, Hong and Hosking 1999). Numbers and counts have the order of their means, which is the
+best one where squared errors count.
 
 The order follows the labels, noise and all, and a tree that could divide it anywhere would take the
 noise for knowledge. So it is first divided into groups, and only where the labels pay for it; sets
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 from maptree.tables.deadline import check_deadline
 from maptree.tables.labels import Codes
 from maptree.tables.values import Categories, Values
+from maptree.trees.outcomes import Amounts, Measured
 
 # Every category gets so many rows more, of the classes of the whole table: few rows say little.
 _SMOOTHING = 20
@@ -46,13 +48,15 @@ class InSets:
     n_groups: int
 
 
-def in_sets(values: Values, codes: Codes, weights: NDArray[np.int64] | None) -> InSets | None:
+def in_sets(
+    values: Values, outcome: Codes | Amounts, weights: NDArray[np.int64] | None
+) -> InSets | None:
     """Put the categories of a column without missing values in order, if sets are worth it.
 
     They must be text: numbers that were declared to be categories may be passed as numbers later.
     """
     seen = np.unique(values.data)
-    if _work(len(seen), codes) > _MOST_WORK:
+    if _work(len(seen), outcome) > _MOST_WORK:
         return None
     names = [values.categories[int(i)] for i in seen]
     if not all(isinstance(name, str) for name in names):
@@ -63,14 +67,31 @@ def in_sets(values: Values, codes: Codes, weights: NDArray[np.int64] | None) -> 
     number = np.empty(len(names), dtype=np.intp)
     number[by_name] = np.arange(len(names))
     data = number[np.searchsorted(seen, values.data)]
-    counts = class_counts(data, len(names), codes, weights)
-    order = Order.of(counts)
+    leaf: Leaf
+    if isinstance(outcome, Amounts):
+        leaf, counts = _MeasuredLeaf(outcome.outcome), sums_of(data, len(names), outcome, weights)
+    else:
+        leaf, counts = _ClassLeaf(), class_counts(data, len(names), outcome, weights)
+    order = Order.of(counts, leaf)
     # The price a second time, and what the best test of a single category gains.
-    if order.gain <= best_single(counts) + _PRICE * len(counts):
+    if order.gain <= best_single(counts, leaf) + _PRICE * len(counts):
         return None
     listed = Categories.of([names[by_name[i]] for i in order.order])
     made = Values("sets", values.dtype, order.position[data], categories=listed)
     return InSets(made, order.unknown, len(np.unique(order.position)))
+
+
+class Leaf(Protocol):
+    """What the sums of some rows say; of classes these are the counts of each."""
+
+    def evidence(self, sums: Counts) -> Counts:
+        """Return the log likelihood of the rows in one leaf, for each of several leaves."""
+
+    def places(self, sums: Counts) -> Counts:
+        """Return the place of each category on the axis along which categories differ most.
+
+        0 is the place of all rows.
+        """
 
 
 @dataclass(frozen=True)
@@ -95,24 +116,29 @@ class Order:
     gain: float
 
     @classmethod
-    def of(cls, counts: Counts) -> Order:
+    def of(cls, counts: Counts, leaf: Leaf | None = None) -> Order:
         """Order categories by how many rows of each class they have, and divide the order.
+
+        Or by other sums, of which ``leaf`` says what they mean.
 
         >>> found = Order.of(np.array([[9, 1], [0, 9], [9, 0], [1, 9]]))
         >>> found.order, found.position, found.unknown
         (array([2, 0, 3, 1]), array([1, 3, 1, 3]), 1)
         """
-        place = _places(counts)
+        leaf = _ClassLeaf() if leaf is None else leaf
+        place = leaf.places(counts).round(_DIGITS)
         order = np.argsort(place, kind="stable")
         in_order = place[order]
-        ends, gain = _divide(counts[order], in_order[1:] > in_order[:-1])
+        ends, gain = _divide(counts[order], in_order[1:] > in_order[:-1], leaf)
         position = np.empty(len(order), dtype=np.intp)
         position[order] = ends[np.searchsorted(ends, np.arange(len(order)))]
         unknown = int(np.argmin(np.abs(in_order)))
         return cls(order, position, int(position[order[unknown]]), gain)
 
 
-def _divide(counts: Counts, differ: NDArray[np.bool_]) -> tuple[NDArray[np.intp], float]:
+def _divide(
+    counts: Counts, differ: NDArray[np.bool_], leaf: Leaf
+) -> tuple[NDArray[np.intp], float]:
     """Return the last category of each group of an order, and what all divisions gain.
 
     A part of the order is divided where that raises the log evidence most, if that is more than
@@ -125,7 +151,8 @@ def _divide(counts: Counts, differ: NDArray[np.bool_]) -> tuple[NDArray[np.intp]
         start, end, level = parts.pop()
         check_deadline()
         if end - start > 1 and level < _MOST_LEVELS:
-            gains = _gains(below[start + 1 : end] - below[start], below[end] - below[start])
+            every = below[end] - below[start]
+            gains = _gains(below[start + 1 : end] - below[start], every, leaf)
             gains[~differ[start : end - 1]] = -math.inf
             best = int(np.argmax(gains))
             net = float(gains[best]) - _PRICE * (end - start)
@@ -138,8 +165,9 @@ def _divide(counts: Counts, differ: NDArray[np.bool_]) -> tuple[NDArray[np.intp]
     return np.sort(np.array(ends, dtype=np.intp)), gain
 
 
-def _work(n: int, codes: Codes) -> int:
-    return n * (int(codes.max()) + 1) ** 2
+def _work(n: int, outcome: Codes | Amounts) -> int:
+    n_sums = 3 if isinstance(outcome, Amounts) else int(outcome.max()) + 1
+    return n * n_sums**2
 
 
 def class_counts(
@@ -156,40 +184,60 @@ def class_counts(
     return np.bincount(cells, weights, n * n_classes).astype(float).reshape(n, n_classes)
 
 
-def best_single(counts: Counts) -> float:
+def sums_of(
+    categories: NDArray[Any], n: int, amounts: Amounts, weights: NDArray[np.int64] | None
+) -> Counts:
+    """Return how many rows each of n categories has, and the sums of their numbers or counts."""
+    columns = [np.ones(len(categories)), *amounts.of_rows.T]
+    times = 1 if weights is None else weights
+    return np.stack([np.bincount(categories, column * times, n) for column in columns], axis=1)
+
+
+def best_single(counts: Counts, leaf: Leaf | None = None) -> float:
     """Return by how much the best test of a single category raises the log evidence.
 
     >>> best_single(np.array([[9.0, 1], [1, 9], [9, 1]])) > 0
     True
     """
-    return float(_gains(counts, counts.sum(axis=0)).max())
+    return float(_gains(counts, counts.sum(axis=0), leaf or _ClassLeaf()).max())
 
 
-def _places(counts: Counts) -> NDArray[np.float64]:
-    """Return the place of each category on the axis along which rates differ most.
-
-    0 is the place of all rows. With two classes it is the rate of the second.
-    """
-    rows = counts.sum(axis=1, keepdims=True)
-    every = counts.sum(axis=0) / counts.sum()
-    rates = (counts + _SMOOTHING * every) / (rows + _SMOOTHING) - every
-    axis = np.array([0.0, 1.0])
-    if counts.shape[1] != 2:
-        axis = np.linalg.eigh((rates * rows).T @ rates)[1][:, -1]
-        axis = axis if axis[np.argmax(np.abs(axis))] > 0 else -axis
-    places: NDArray[np.float64] = (rates @ axis).round(_DIGITS)
-    return places
+def _gains(inside: Counts, every: Counts, leaf: Leaf) -> Counts:
+    outside = leaf.evidence(every - inside)
+    return leaf.evidence(inside) + outside - leaf.evidence(every[np.newaxis])
 
 
-def _gains(inside: Counts, every: Counts) -> Counts:
-    return _evidence(inside) + _evidence(every - inside) - _evidence(every[np.newaxis])
+class _ClassLeaf:
+    """Classes: with two of them, the place is the rate of the second."""
+
+    def evidence(self, sums: Counts) -> Counts:
+        from scipy.special import gammaln  # slow to import, and few tables need it
+
+        prior = np.full(sums.shape[1], _LEAF)
+        of_classes: Counts = (gammaln(sums + prior) - gammaln(prior)).sum(axis=1)
+        of_rows: Counts = gammaln((sums + prior).sum(axis=1)) - gammaln(prior.sum())
+        return of_classes - of_rows
+
+    def places(self, sums: Counts) -> Counts:
+        rows = sums.sum(axis=1, keepdims=True)
+        every = sums.sum(axis=0) / sums.sum()
+        rates = (sums + _SMOOTHING * every) / (rows + _SMOOTHING) - every
+        axis = np.array([0.0, 1.0])
+        if sums.shape[1] != 2:
+            axis = np.linalg.eigh((rates * rows).T @ rates)[1][:, -1]
+            axis = axis if axis[np.argmax(np.abs(axis))] > 0 else -axis
+        places: Counts = rates @ axis
+        return places
 
 
-def _evidence(counts: Counts) -> Counts:
-    """Return the log likelihood of rows of these classes in one leaf."""
-    from scipy.special import gammaln  # slow to import, and few tables need it
+@dataclass(frozen=True)
+class _MeasuredLeaf:
+    """Numbers and counts: the number of rows, and two sums."""
 
-    prior = np.full(counts.shape[1], _LEAF)
-    of_classes: Counts = (gammaln(counts + prior) - gammaln(prior)).sum(axis=1)
-    of_rows: Counts = gammaln((counts + prior).sum(axis=1)) - gammaln(prior.sum())
-    return of_classes - of_rows
+    outcome: Measured
+
+    def evidence(self, sums: Counts) -> Counts:
+        return self.outcome.evidence(sums[:, 0], sums[:, 1:])
+
+    def places(self, sums: Counts) -> Counts:
+        return self.outcome.means(sums[:, 0], sums[:, 1:], _SMOOTHING)

@@ -25,6 +25,7 @@ from maptree.tables.row_hashes import RowHashes
 from maptree.tables.table import Table
 from maptree.tables.values import Category, Values
 from maptree.tables.writing import Reading, read_text
+from maptree.trees.outcomes import Amounts
 from maptree.words.values import category_text
 
 # Text is taken for an identifier if it has more distinct values than this, and more than one for
@@ -42,10 +43,14 @@ Ranks = NDArray[np.uint32]
 
 @dataclass(frozen=True)
 class Rows:
-    """What is known about the rows: class numbers, and how often each counts; None: once."""
+    """What is known about the rows: class numbers, and how often each counts; None: once.
+
+    Numbers and counts have amounts in place of class numbers.
+    """
 
     codes: Codes | None = None
     weights: NDArray[np.int64] | None = None
+    amounts: Amounts | None = None
 
     @property
     def counted(self) -> NDArray[np.bool_] | None:
@@ -56,8 +61,11 @@ class Rows:
         """Return some of the rows; None: all of them."""
         if mask is None:
             return self
-        codes = None if self.codes is None else self.codes[mask]
-        return Rows(codes, None if self.weights is None else self.weights[mask])
+        return Rows(
+            None if self.codes is None else self.codes[mask],
+            None if self.weights is None else self.weights[mask],
+            None if self.amounts is None else self.amounts.keep(mask),
+        )
 
 
 # A table of so few tests, thresholds and others, is proved sooner from packed answers, which are
@@ -298,14 +306,16 @@ def choose_with_ranks(
         # Sets are for columns where some categories would have no test.
         many = chosen.n_seen > parameters.max_categories and not chosen.identifier
         found = None
-        if many and parameters.category_sets and rows.codes is not None:
-            found = in_sets(kept, rows.codes, rows.weights)
+        outcome = rows.codes if rows.amounts is None else rows.amounts
+        if many and parameters.category_sets and outcome is not None:
+            found = in_sets(kept, outcome, rows.weights)
         if found is None:
             return _with_categories(column, chosen), None
         kept = found.values
         column = replace(column, kind="sets", unknown=found.unknown)
         what = f"{chosen.n_seen:,} categories, tested in sets"
-        in_groups = f"{what} of {found.n_groups:,} groups learnt from the labels"
+        learnt = "labels" if rows.amounts is None else rows.amounts.outcome.name
+        in_groups = f"{what} of {found.n_groups:,} groups learnt from the {learnt}"
     if values.kind == "boolean":
         if kept.data.all() or not kept.data.any():
             return _constant(column, str(bool(kept.data[0]))), None

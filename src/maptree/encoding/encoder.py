@@ -16,6 +16,7 @@ from maptree import _core
 from maptree.encoding.answering import Answers
 from maptree.encoding.choosing import Ranks, Rows, TablePass, binary_schema
 from maptree.parameters.numbers import ParameterError, bad_value, whole_number
+from maptree.parameters.outcomes import NumberPrior
 from maptree.parameters.split_prior import by_column, read_column_weights, read_split_prior
 from maptree.schema.columns import Column, EncoderParameters, Schema, Threshold
 from maptree.schema.kept_thresholds import Kept, NotKeptError
@@ -29,11 +30,13 @@ from maptree.tables.binary import (
     pack_matrix,
 )
 from maptree.tables.labels import Codes, read_labels
+from maptree.tables.numbers import are_fractions, read_numbers
 from maptree.tables.row_hashes import RowHashes
 from maptree.tables.table import Table, read_table
 from maptree.tables.weights import read_weights
 from maptree.tables.written_dates import ORDERS
 from maptree.tables.written_numbers import MARKS
+from maptree.trees.outcomes import Amounts, Numbers
 from maptree.words.column_report import ColumnReport, report, row_numbers, text_in_doubt
 from maptree.words.tests import TestWords
 
@@ -59,8 +62,8 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     - **Numbers** become tests such as ``age <= 45.5``, with thresholds halfway between
       neighbouring distinct values (rounded to as few digits as possible, but by no more than a
-      hundredth of the gap). With ``max_thresholds=None`` these are all. Otherwise, if labels are
-      given, only thresholds where the class can change are kept: none between two values whose
+      hundredth of the gap). With ``max_thresholds=None`` these are all. Otherwise, if labels
+      are given, only thresholds where the class can change are kept: none between two values whose
       rows all have the same class. If more than ``max_thresholds`` remain, they are chosen by
       quantile: those nearest to dividing the rows into ``max_thresholds + 1`` equal groups, the
       lower one on ties. A value with more rows than an equal share is a group of its own, and the
@@ -212,27 +215,39 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X : array or data frame of shape (rows, columns)
             Numbers, booleans, text, categories, dates, times, durations, and missing values.
         y : array of shape (rows,), optional
-            Labels. If given, thresholds that cannot separate classes are left out.
+            Labels. If given, thresholds that cannot separate classes are left out. Numbers that
+            are not all whole are no labels: between any two values there may be a threshold.
         sample_weight : array of shape (rows,), optional
             Whole numbers: how often each row counts.
         """
         scratch = BinaryEncoder()
         table = read_table(scratch, X, reset=True)
-        codes = None if y is None else read_labels(y, table.n_rows)[1]
-        self.fit_table(table, codes, read_weights(sample_weight, table.n_rows))
+        weights = read_weights(sample_weight, table.n_rows)
+        codes, amounts = None, None
+        if y is not None and are_fractions(y):
+            numbers = read_numbers(y, table.n_rows)
+            outcome, of_rows = Numbers.of(numbers, weights, NumberPrior())
+            amounts = Amounts(of_rows, outcome)
+        elif y is not None:
+            codes = read_labels(y, table.n_rows)[1]
+        self.fit_table(table, codes, weights, amounts)
         warn_of_identifiers(self._columns)
         warn_of_text(self._columns)
         return self
 
     def fit_table(
-        self, table: Table, codes: Codes | None, weights: NDArray[np.int64] | None
+        self,
+        table: Table,
+        codes: Codes | None,
+        weights: NDArray[np.int64] | None,
+        amounts: Amounts | None = None,
     ) -> Self:
         """Choose the tests for a table that was validated already."""
         parameters = self._parameters()
         if is_binary_matrix(table):
             self._keep(table, binary_schema(table), passthrough=True)
             return self
-        chosen = TablePass(table, Rows(codes, weights), parameters, pack=False)
+        chosen = TablePass(table, Rows(codes, weights, amounts), parameters, pack=False)
         chosen.run()
         self._keep(table, chosen.schema, chosen.binary)
         return self
@@ -246,13 +261,15 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         hashes: RowHashes | None = None,
         unused: Collection[int] = (),
         ranks: dict[int, Ranks] | None = None,
+        amounts: Amounts | None = None,
     ) -> _core.PackedTable:
         """Choose the tests and pack their answers, reading every column once.
 
         Columns not read before ``deadline`` (in ``time.perf_counter`` seconds) get no test. Columns
         with a test are added to ``hashes``, of the rows. Columns that are ``unused`` get no test,
         and are not read. With ``max_thresholds=None``, ``ranks`` gets the ranks of columns with
-        thresholds, by column, and their answers are not packed.
+        thresholds, by column, and their answers are not packed. ``amounts`` of rows with numbers or
+        counts take the place of class numbers.
         """
         parameters = self._parameters()
         packed = None if unused else pack_matrix(table)
@@ -261,7 +278,7 @@ class BinaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if hashes is not None:
                 add_binary_table(hashes, table)
             return packed
-        rows = Rows(codes, weights)
+        rows = Rows(codes, weights, amounts)
         chosen = TablePass(
             table, rows, parameters, pack=True, hashes=hashes, unused=unused, ranks=ranks
         )

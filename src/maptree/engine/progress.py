@@ -57,14 +57,16 @@ class Progress:
     n_leaves: int
 
     @classmethod
-    def of(cls, now: _core.Progress, earlier_seconds: float, held_bytes: int) -> Self:
-        """Add the time and memory used before the search to the core's numbers."""
+    def of(
+        cls, now: _core.Progress, earlier_seconds: float, held_bytes: int, constant: float
+    ) -> Self:
+        """Add the time and memory used before, and a constant cost, to the core's numbers."""
         return cls(
             seconds=earlier_seconds + now.seconds,
             expansions=now.expansions,
             subproblems=now.subproblems,
-            log_posterior=-now.upper,
-            log_posterior_bound=-now.lower,
+            log_posterior=-now.upper - constant,
+            log_posterior_bound=-now.lower - constant,
             gap=max(0.0, now.upper - now.lower),
             proved_depth=depth_of(now.proved_depth),
             bytes=held_bytes + now.bytes,
@@ -143,15 +145,17 @@ class AlternativesProgress:
     bytes: int
 
     @classmethod
-    def of(cls, now: _core.RivalProgress, earlier_seconds: float, held_bytes: int) -> Self:
-        """Add the time and memory used before to the core's numbers."""
+    def of(
+        cls, now: _core.RivalProgress, earlier_seconds: float, held_bytes: int, constant: float
+    ) -> Self:
+        """Add the time and memory used before, and a constant cost, to the core's numbers."""
         return cls(
             seconds=earlier_seconds + now.seconds,
             expansions=now.expansions,
             found=now.found,
             examined=now.examined,
-            log_posterior=-now.best,
-            log_posterior_bound=0.0 - now.complete,
+            log_posterior=-now.best - constant,
+            log_posterior_bound=0.0 - now.complete - constant,
             bytes=held_bytes + now.bytes,
         )
 

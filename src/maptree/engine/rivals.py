@@ -73,7 +73,10 @@ def find_rivals(
     spent = time.perf_counter() - started
     after = 0.0 if problem.ordered is None else problem.ordered.seconds_after(len(problem.codes))
     monitor: Monitor[_core.RivalProgress, AlternativesProgress] = Monitor(
-        callback, line, lambda now: AlternativesProgress.of(now, spent, problem.n_bytes), interrupt
+        callback,
+        line,
+        lambda now: AlternativesProgress.of(now, spent, problem.n_bytes, problem.constant),
+        interrupt,
     )
 
     ranks: list[int] = []  # of those that were accepted
@@ -81,13 +84,12 @@ def find_rivals(
 
     def rival(found: _core.Rival, rank: int = 0) -> Rival:
         cost, feature, left, right, counts, gain = found
-        counts.setflags(write=False)
-        tree, beside = Tree(feature, left, right, counts), {}
+        tree, beside = problem.tree(feature, left, right, counts), {}
         if problem.ordered is not None:
             beside = problem.ordered.rows_beside(dataset, tree)
             tree, nodes = problem.ordered.tree(tree)
             gain = gain[nodes]
-        return Rival(rank, tree, 0.0 - cost, gain, beside)
+        return Rival(rank, tree, 0.0 - cost - problem.constant, gain, beside)
 
     def accepted(found: _core.Rival) -> bool:
         nonlocal examined
@@ -130,8 +132,8 @@ def find_rivals(
             )
         ],
         "complete" if result.status == "optimal" else result.status,
-        0.0 - result.best if math.isfinite(result.best) else math.nan,
-        0.0 - result.complete,
+        0.0 - result.best - problem.constant if math.isfinite(result.best) else math.nan,
+        0.0 - result.complete - problem.constant,
         result.examined,
         result.expansions,
         seconds,

@@ -18,10 +18,13 @@ from maptree.engine.progress import Monitor, Progress, ProgressLine, depth_of
 from maptree.parameters.budget import Budget
 from maptree.trees.certificate import Certificate
 from maptree.trees.fitted import TRACE
+from maptree.trees.outcomes import Measured
 from maptree.trees.tree import Tree
 
 # Part of a memory limit, in bytes, that is reserved for the interpreter's own small objects.
 OWN_BYTES = 1 << 19
+# Of the time that is left, what a first tree may take that a prior is found from.
+FOR_PRIOR = 0.4
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,7 @@ class Outcome:
     # For thresholds of ordered columns, a row with the value below and one with that above.
     beside: dict[int, tuple[int, int]]
     stopped_by_callback: bool
+    measured: Measured | None = None  # with the prior that was used; None: classes
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,11 @@ class Opened:
             started + budget.seconds,
             memory_limit=memory if memory < 0 else max(0, memory - ordered),
         )
+        if interrupt.arrived():
+            raise KeyboardInterrupt
+        seconds = max(0.0, FOR_PRIOR * (budget.seconds - (time.perf_counter() - started)))
+        first_tree = _core.Limits(seconds=seconds, max_expansions=0, memory=memory)
+        problem = problem.settled(dataset, first_tree)
         if interrupt.arrived():
             raise KeyboardInterrupt
         spent = time.perf_counter() - started
@@ -99,7 +108,7 @@ class Opened:
         return Monitor(
             callback,
             line,
-            lambda now: Progress.of(now, self.spent, self.problem.n_bytes),
+            lambda now: Progress.of(now, self.spent, self.problem.n_bytes, self.problem.constant),
             interrupt,
         )
 
@@ -111,8 +120,8 @@ class Opened:
         certificate = Certificate(
             status="class_limit" if unlimited else result.status,
             optimal=result.status == "optimal",
-            log_posterior=0.0 - result.upper,
-            log_posterior_bound=0.0 - result.lower,  # not -0.0
+            log_posterior=0.0 - result.upper - self.problem.constant,
+            log_posterior_bound=0.0 - result.lower - self.problem.constant,  # not -0.0
             gap=max(0.0, result.upper - result.lower),
             proved_depth=depth_of(result.proved_depth),
             expansions=result.expansions,
@@ -120,15 +129,21 @@ class Opened:
             seconds=seconds,
             peak_bytes=peak + self.problem.n_bytes,
         )
-        result.counts.setflags(write=False)
-        tree, gain = Tree(result.feature, result.left, result.right, result.counts), result.gain
+        tree = self.problem.tree(result.feature, result.left, result.right, result.counts)
+        gain = result.gain
         beside: dict[int, tuple[int, int]] = {}
         if self.problem.ordered is not None:
             beside = self.problem.ordered.rows_beside(self.dataset, tree)
             tree, nodes = self.problem.ordered.tree(tree)
             gain = gain[nodes]
         return Outcome(
-            tree, certificate, _trace(result, self.spent), gain, beside, stopped_by_callback
+            tree,
+            certificate,
+            _trace(result, self.spent, self.problem.constant),
+            gain,
+            beside,
+            stopped_by_callback,
+            None if self.problem.amounts is None else self.problem.amounts.outcome,
         )
 
 
@@ -148,29 +163,29 @@ def find_tree(
     monitor = opened.monitor(callback, line, interrupt)
     result = _core.search(
         opened.dataset,
-        problem.core_prior(),
+        opened.problem.core_prior(),
         opened.options(budget.constraints.max_leaf_nodes),
         opened.limits(opened.seconds_left, budget.expansions),
         monitor,
     )
     seconds = time.perf_counter() - started
     if line is not None:
-        line.close(_last_line(result, seconds))
+        line.close(_last_line(result, seconds, problem.constant))
     return opened.outcome(result, seconds, monitor.stopped_by_callback)
 
 
-def _trace(result: _core.Result, earlier_seconds: float) -> NDArray[Any]:
+def _trace(result: _core.Result, earlier_seconds: float, constant: float) -> NDArray[Any]:
     trace = np.empty(len(result.trace), dtype=TRACE)
     trace["seconds"] = result.trace[:, 0] + earlier_seconds
     trace["expansions"] = result.trace[:, 1]
-    trace["log_posterior"] = 0.0 - result.trace[:, 3]
-    trace["log_posterior_bound"] = 0.0 - result.trace[:, 2]
+    trace["log_posterior"] = 0.0 - result.trace[:, 3] - constant
+    trace["log_posterior_bound"] = 0.0 - result.trace[:, 2] - constant
     return trace
 
 
-def _last_line(result: _core.Result, seconds: float) -> str:
+def _last_line(result: _core.Result, seconds: float, constant: float) -> str:
     end = "proved" if result.status == "optimal" else result.status.replace("_", " ")
     return (
         f"{seconds:6.1f} s | {result.expansions:,} expansions | "
-        f"best {-result.upper:.4f} | gap {result.upper - result.lower:.4f} | {end}"
+        f"best {-result.upper - constant:.4f} | gap {result.upper - result.lower:.4f} | {end}"
     )

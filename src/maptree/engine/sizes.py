@@ -69,7 +69,7 @@ def find_sizes(
                 continue
             result = _core.search(
                 opened.dataset,
-                problem.core_prior(),
+                opened.problem.core_prior(),
                 opened.options(size),
                 opened.limits(opened.seconds_left / left, expansions),
                 monitor,
@@ -88,7 +88,10 @@ def find_sizes(
         line.close(f"{ended:6.1f} s | {proved} of {len(entries)} sizes proved")
     stopped = monitor.stopped_by_callback
     return [
-        _bounded(opened.outcome(entry.result, entry.result.seconds, stopped), entry.lower)
+        _bounded(
+            opened.outcome(entry.result, entry.result.seconds, stopped),
+            0.0 - entry.lower - problem.constant,
+        )
         for entry in entries
     ]
 
@@ -132,10 +135,9 @@ def _entries(claims: list[_Claim]) -> list[_Entry]:
     return entries
 
 
-def _bounded(outcome: Outcome, lower: float) -> Outcome:
+def _bounded(outcome: Outcome, bound: float) -> Outcome:
     """Return an outcome with a bound that may be better than that of its own search."""
     certificate = outcome.certificate
-    bound = 0.0 - lower
     if bound >= certificate.log_posterior_bound:
         return outcome
     gap = max(0.0, bound - certificate.log_posterior)

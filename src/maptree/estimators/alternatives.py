@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from maptree.engine.interrupts import Noted, raising
 from maptree.engine.progress import ProgressLine
@@ -28,13 +28,14 @@ from maptree.trees.certificate import Certificate
 from maptree.trees.fitted import TRACE, FittedTree
 from maptree.trees.leaf_probabilities import posterior_mean
 from maptree.trees.monotone import ORDERED, is_monotone
+from maptree.trees.outcomes import Measured
 from maptree.trees.tree import Tree
 from maptree.words.alternatives import Alternative, Alternatives
 from maptree.words.certificate import constraints_text
 from maptree.words.values import name_text
 
 if TYPE_CHECKING:
-    from maptree.estimators.map_classifier import MAPTreeClassifier
+    from maptree.estimators.searched import SearchedTree
 
 # Trees listed where no number is given: as such, and within some nats.
 _FEW, _MANY = 10, 1000
@@ -70,13 +71,20 @@ class TrainingTable:
                 ]
 
     @classmethod
-    def of(cls, reading: Reading, X: Any, y: Any, sample_weight: ArrayLike | None) -> Self:
+    def of(
+        cls,
+        reading: Reading,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None,
+        exposure: Any = None,
+    ) -> Self:
         """Return references to a table that was read."""
         n_values = len(reading.problem.codes) * len(reading.schema.columns)
-        return cls(n_values, X, y, sample_weight)
+        return cls(n_values, X, y, sample_weight, exposure)
 
     def held(self) -> list[Any] | None:
-        """Return X, y and the weights; None if one of them is gone."""
+        """Return X, y, the weights and the exposure; None if one of them is gone."""
         if self._held is None:
             return None
         found = [one() for one in self._held]
@@ -92,7 +100,7 @@ def _same(value: Any) -> Any:
 
 
 def list_alternatives(
-    model: MAPTreeClassifier,
+    model: SearchedTree,
     n: object,
     within: object,
     max_depth: object,
@@ -100,8 +108,9 @@ def list_alternatives(
     X: Any,
     y: Any,
     sample_weight: ArrayLike | None,
+    exposure: Any = None,
 ) -> Alternatives:
-    """Do what ``MAPTreeClassifier.alternatives`` documents."""
+    """Do what ``alternatives`` of ``MAPTreeClassifier`` and ``MAPTreeRegressor`` document."""
     started = time.perf_counter()
     budget = model._read_budget()
     most = whole_number("n", (_FEW if within is None else _MANY) if n is None else n, least=1)
@@ -116,17 +125,19 @@ def list_alternatives(
         depth = depth if limit is None else min(depth, limit)
     wishes = read_monotone(monotone, fitted.schema.names)
     _refuse_wishes(wishes, monotone, fitted)
-    X, y, sample_weight = _table(model, X, y, sample_weight)
+    X, y, sample_weight, exposure = _table(model, X, y, sample_weight, exposure)
     deadline = started + budget.seconds  # without all columns nothing can be said
-    reading: Reading = raising(model._read, X, y, sample_weight, deadline)
+    reading: Reading = raising(model._read, X, y, sample_weight, deadline, exposure)
+    if reading.problem.amounts is not None and fitted.measured is not None:
+        amounts = reading.problem.amounts.of_the_prior_of(fitted.measured)
+        reading = replace(reading, problem=replace(reading.problem, amounts=amounts))
     budget = replace(budget, constraints=reading.constrained(budget.constraints))
     _refuse_others(reading, fitted, budget)
     if max_depth is not None:
         budget = replace(budget, constraints=replace(budget.constraints, max_depth=depth))
 
     def satisfies(tree: Tree) -> bool:
-        probability = posterior_mean(tree.counts, reading.problem.prior.rho)[:, -1]
-        return is_monotone(tree, reading.schema, probability, wishes)
+        return is_monotone(tree, reading.schema, _predicted(tree, fitted), wishes)
 
     with Noted() as interrupt:
         found = find_rivals(
@@ -160,26 +171,34 @@ def list_alternatives(
     return listed
 
 
+def _predicted(tree: Tree, fitted: FittedTree) -> NDArray[np.float64]:
+    """Return what is to rise or fall, by node: the mean, or the second class's probability."""
+    if fitted.measured is not None:
+        return fitted.measured.predictive(tree).mean
+    return posterior_mean(tree.counts, fitted.prior.rho)[:, -1]
+
+
 def _table(
-    model: MAPTreeClassifier, X: Any, y: Any, sample_weight: ArrayLike | None
-) -> tuple[Any, Any, Any]:
+    model: SearchedTree, X: Any, y: Any, sample_weight: ArrayLike | None, exposure: Any
+) -> tuple[Any, Any, Any, Any]:
     """Return the training table: as given, or that of ``fit`` where it is still there."""
     if (X is None) != (y is None):
         absent = "X" if X is None else "y"
         raise ValueError(f"{absent} is missing: X and y must be passed together, or neither.")
     if X is not None:
-        return X, y, sample_weight
-    if sample_weight is not None:
-        raise ValueError("sample_weight was passed without X and y: pass all three, or none.")
+        return X, y, sample_weight, exposure
+    for name, given in (("sample_weight", sample_weight), ("exposure", exposure)):
+        if given is not None:
+            raise ValueError(f"{name} was passed without X and y: pass all three, or none.")
     table = vars(model).get("_training_table")
     held = None if table is None else table.held()
     if held is None:
         raise ValueError(
-            "The training table is needed, and this classifier does not have it: files and copies "
+            "The training table is needed, and this estimator does not have it: files and copies "
             f"do not contain it, and one of more than {LARGEST_KEPT:,} values is used only while "
             "X and y of fit still exist. Pass it, as in model.alternatives(10, X=X, y=y)."
         )
-    return held[0], held[1], held[2]
+    return held[0], held[1], held[2], held[3]
 
 
 def _refuse_others(reading: Reading, fitted: FittedTree, budget: Budget) -> None:
@@ -191,6 +210,8 @@ def _refuse_others(reading: Reading, fitted: FittedTree, budget: Budget) -> None
             "columns, so nothing could be said about all trees: raise time_limit, and fit again."
         )
     seen, known = reading.seen, fitted.training.seen
+    amounts = reading.problem.amounts
+    measured = None if amounts is None else amounts.outcome
     same = len(reading.classes) == len(fitted.classes) and all(
         str(a) == str(b) for a, b in zip(reading.classes, fitted.classes, strict=True)
     )
@@ -208,11 +229,22 @@ def _refuse_others(reading: Reading, fitted: FittedTree, budget: Budget) -> None
         if getattr(prior, name) != getattr(before, name)
     ]
     changed += ["rho"] * (not np.array_equal(prior.rho, before.rho))
+    changed += _changed_outcome(measured, fitted.measured)
     constraints = vars(budget.constraints), vars(fitted.constraints)
     changed += [name for name, value in constraints[0].items() if value != constraints[1][name]]
     if changed:
         names = ", ".join(changed)
         raise ValueError(f"{names} changed since fit: alternatives needs a new fit with it.")
+
+
+def _changed_outcome(now: Measured | None, before: Measured | None) -> list[str]:
+    """Return the parameters of the leaves that are not those of ``fit``."""
+    if now is None or before is None:
+        return []
+    if type(now) is not type(before):
+        return ["likelihood"]
+    priors = vars(now.prior), vars(before.prior)
+    return [name for name, value in priors[0].items() if value != priors[1][name]]
 
 
 def refuse_foreign(alternative: object, fitted: FittedTree) -> None:
@@ -267,7 +299,7 @@ def _alternative(
 def _refuse_wishes(wishes: dict[int, int], monotone: object, fitted: FittedTree) -> None:
     if not wishes:
         return
-    if len(fitted.classes) != 2:
+    if fitted.measured is None and len(fitted.classes) != 2:
         fault = f"is about a probability, but there are {len(fitted.classes):,} classes"
         raise bad_value("monotone", monotone, fault, "fit a model of two classes")
     for column in wishes:
@@ -284,4 +316,7 @@ def _words(wishes: dict[int, int], fitted: FittedTree) -> str:
         f"must not {'fall' if direction > 0 else 'rise'} with {name_text(names[column])}"
         for column, direction in wishes.items()
     ]
-    return f"the probability of {fitted.labels[-1]} {' and '.join(parts)}" if parts else ""
+    if not parts:
+        return ""
+    what = "the mean" if fitted.measured else f"the probability of {fitted.labels[-1]}"
+    return f"{what} {' and '.join(parts)}"

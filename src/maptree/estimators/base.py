@@ -1,4 +1,4 @@
-"""What the classifiers share: parameters, reading X and y, and the fitted tree."""
+"""What all estimators share: parameters, reading X and y, and the fitted tree."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,21 +23,20 @@ from maptree.engine.problem import Problem
 from maptree.engine.uses import uses_of_columns
 from maptree.parameters.budget import Constraints
 from maptree.parameters.columns import find_wishes
-from maptree.parameters.costs import Costs, read_costs, read_positive, read_thresholds
 from maptree.parameters.numbers import bad_type, bad_value, whole_number
-from maptree.parameters.prior import read_alpha, read_beta, read_prior
+from maptree.parameters.prior import Prior, read_alpha, read_beta
 from maptree.parameters.split_prior import by_column, read_column_weights, read_split_prior
 from maptree.schema.columns import Schema
 from maptree.schema.weights_of_tests import weights_of_tests
 from maptree.tables.binary import add_binary_table, pack_binary
-from maptree.tables.labels import Codes, doubtful_classes, numbers_among, read_labels
+from maptree.tables.labels import Codes
 from maptree.tables.row_hashes import RowHashes
 from maptree.tables.table import read_table
-from maptree.tables.weights import read_score_weights, read_weights
+from maptree.tables.weights import read_weights
 from maptree.trees.fitted import FittedTree
+from maptree.trees.outcomes import Amounts
 from maptree.trees.seen_rows import SeenRows
 from maptree.trees.tree import Tree
-from maptree.words.decisions import Decisions, decide
 from maptree.words.tree_text import indented, rules
 
 # The part of a time limit in which the columns must be read; the rest is at least for the trees.
@@ -57,11 +56,24 @@ class TimeLimitWarning(UserWarning):
 
 
 @dataclass(frozen=True)
+class ReadOutcome:
+    """What y was read as."""
+
+    classes: NDArray[Any]  # none: numbers or counts
+    codes: Codes  # the class of each row; 0 for numbers and counts
+    prior: Prior
+    deciding: Codes | None  # where a column changes between these, it gets thresholds; None: all
+    known_by: NDArray[Any]  # whole numbers, by which the outcomes of rows are recognised
+    doubt: str = ""  # what to warn about
+    amounts: Amounts | None = None  # of numbers and counts
+
+
+@dataclass(frozen=True)
 class Reading:
     """What ``fit`` has read: the problem for the core, and what the estimator keeps."""
 
     problem: Problem
-    classes: NDArray[Any]
+    classes: NDArray[Any]  # none: numbers or counts
     encoder: BinaryEncoder | None
     schema: Schema
     seen: SeenRows | None
@@ -76,15 +88,14 @@ class Reading:
         )
 
 
-class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """The base of the classifiers. They differ in how they find trees, and how they predict.
+class TreeEstimator(BaseEstimator):  # type: ignore[misc]
+    """The base of all estimators. They differ in what y is, how they find trees, and predict.
 
     The fitted state is one value, ``fitted_``; the attributes that end in ``_`` are views of it.
     """
 
     alpha: float
     beta: float
-    rho: float | ArrayLike | None
     split_prior: str
     column_weights: Mapping[str | int, float] | None
     time_limit: float | None
@@ -99,19 +110,13 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     encoder_: BinaryEncoder | None
     n_features_in_: int
 
-    def __new__(cls, *args: Any, **params: Any) -> Self:
-        _refuse_class_weight(params, TypeError, cls.__name__)
-        made: Self = super().__new__(cls)
-        return made
-
     def set_params(self, **params: Any) -> Self:
         """Set parameters, as scikit-learn does."""
-        _refuse_class_weight(params, ValueError, type(self).__name__)
         inside = [name for name in params if name.startswith("encoder__")]
         if inside and not isinstance(params.get("encoder", self.encoder), BinaryEncoder):
             raise ValueError(
                 f"{inside[0]} is a parameter of an encoder, but encoder={self.encoder!r} has no "
-                "parameters: create the classifier with encoder=BinaryEncoder()."
+                "parameters: create the estimator with encoder=BinaryEncoder()."
             )
         super().set_params(**params)
         return self
@@ -125,7 +130,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def __getattr__(self, name: str) -> Any:
-        # Only called for what is not there. Properties of an unfitted classifier end here, too:
+        # Only called for what is not there. Properties of an unfitted estimator end here, too:
         # the message is to name the attribute that was asked for, not the one behind it.
         raise AttributeError(
             f"{type(self).__name__!r} object has no attribute {name!r}"
@@ -136,16 +141,6 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def tree_(self) -> Tree:
         """The fitted tree, over the tests of ``encoder_`` or the columns of a 0/1 matrix."""
         return self.fitted_.tree
-
-    @property
-    def classes_(self) -> NDArray[Any]:
-        """The distinct labels, sorted."""
-        return self.fitted_.classes
-
-    @property
-    def rho_(self) -> NDArray[np.float64]:
-        """The pseudo-counts used."""
-        return self.fitted_.prior.rho
 
     @property
     def test_weights_(self) -> NDArray[np.uint32]:
@@ -182,10 +177,25 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         return (), ()
 
-    def _read(self, X: Any, y: Any, sample_weight: ArrayLike | None, deadline: float) -> Reading:
-        """Read a table with labels and encode it as tests; nothing is set on the estimator.
+    @abstractmethod
+    def _read_outcome(
+        self, y: Any, exposure: Any, weights: NDArray[np.int64] | None, n_rows: int
+    ) -> ReadOutcome:
+        """Read y for a table with this many rows; ``exposure`` is that of counts."""
 
-        Columns not read before ``deadline`` get no tests.
+    def _read(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None,
+        deadline: float,
+        exposure: Any = None,
+        stacklevel: int = 4,
+    ) -> Reading:
+        """Read a table with its outcome and encode it as tests; nothing is set on the estimator.
+
+        Columns not read before ``deadline`` get no tests. ``stacklevel`` is that of the user's
+        call, by default through ``fit`` and ``raising``.
         """
         encoder = _read_encoder(self.encoder)
         scratch = copy.copy(self)  # validation sets attributes here, so a failure leaves no trace
@@ -202,36 +212,40 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             first, without = find_wishes(*wished, names, unused)
             wishes = Constraints(first_columns=first, without_columns=without)
         weights = read_weights(sample_weight, table.n_rows)
-        classes, codes = _classes_that_count(y, weights, table.n_rows)
-        prior = read_prior(self.alpha, self.beta, self.rho, len(classes))
-        n_counted = table.n_rows if weights is None else int(weights.sum())
-        if doubt := doubtful_classes(classes, n_counted):
+        read = self._read_outcome(y, exposure, weights, table.n_rows)
+        if read.doubt:
             # Before the search, which may take long.
-            warnings.warn(doubt, TargetWarning, stacklevel=4)  # fit, through `raising`
+            warnings.warn(read.doubt, TargetWarning, stacklevel=stacklevel)
         hashes = RowHashes(table.n_rows, deadline)
         ranks: dict[int, NDArray[np.uint32]] | None = {} if self._takes_ranks else None
         if encoder is not None:
-            packed = encoder.encode_table(table, codes, weights, deadline, hashes, unused, ranks)
+            packed = encoder.encode_table(
+                table, read.deciding, weights, deadline, hashes, unused, ranks, read.amounts
+            )
             schema = encoder.schema()
         else:
             schema = Schema.of_matrix(table.n_columns, table.names, unused)
             packed = pack_binary(table, schema.tested if unused else None)
             add_binary_table(hashes, table, schema.tested if unused else None)
         prior = replace(
-            prior,
+            read.prior,
             split_prior=read_split_prior(self.split_prior),
             column_weights=column_weights if self.column_weights else (),
         )
         of_tests = weights_of_tests(schema.columns, self.split_prior, column_weights)
-        seen = SeenRows.of(hashes, codes, weights)
-        uses = uses_of_columns(schema, wishes, ranks or ())
-        if ranks:
-            ordered = OrderedColumns(schema, ranks, of_tests)
-            problem = Problem(packed, codes, weights, prior, None, ordered, uses)
-        else:
-            problem = Problem(packed, codes, weights, prior, of_tests, uses=uses)
+        seen = SeenRows.of(hashes, read.known_by, weights)
+        problem = Problem(
+            packed,
+            read.codes,
+            weights,
+            prior,
+            None if ranks else of_tests,
+            OrderedColumns(schema, ranks, of_tests) if ranks else None,
+            uses_of_columns(schema, wishes, ranks or ()),
+            read.amounts,
+        )
         # The table, where it is a copy, is released here: the next steps need the memory.
-        return Reading(problem, classes, encoder, schema, seen, wishes)
+        return Reading(problem, read.classes, encoder, schema, seen, wishes)
 
     def _keep(self, fitted: FittedTree, encoder: BinaryEncoder | None, **others: Any) -> None:
         """Set the fitted attributes, all in one step: an interrupt finds the old or the new."""
@@ -242,101 +256,25 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             kept["feature_names_in_"] = np.array(fitted.schema.names, dtype=object)
         self.__dict__ = kept
 
-    def _warn_of_columns(self, schema: Schema) -> None:
-        """Warn about columns without tests or in doubt. To be called directly by ``fit``."""
+    def _warn_of_columns(self, schema: Schema, stacklevel: int = 3) -> None:
+        """Warn about columns without tests or in doubt; by default to be called by ``fit``."""
         if schema.binary:
             return
-        warn_of_identifiers(schema.columns, stacklevel=4)
-        warn_of_text(schema.columns, stacklevel=4)
+        warn_of_identifiers(schema.columns, stacklevel=stacklevel + 1)
+        warn_of_text(schema.columns, stacklevel=stacklevel + 1)
         if schema.n_unread > 0:
             warnings.warn(
                 f"time_limit={self.time_limit} left no time to read all columns, so the last "
                 f"{schema.n_unread:,} of {len(schema.columns):,} columns got no tests. "
                 "Raise time_limit, or pass fewer columns.",
                 TimeLimitWarning,
-                stacklevel=3,
-            )
-
-    def _warn_of_class_counts(self, status: str) -> None:
-        """Warn where the number of classes ended a fit. To be called directly by ``fit``."""
-        if status == "class_limit":
-            warnings.warn(
-                f"The {len(self.classes_):,} classes ended the fit early: every node of a tree "
-                "holds a count of each, and they would take too much memory. What was found until "
-                "then was kept. Merge classes, or choose another target.",
-                TargetWarning,
-                stacklevel=3,
+                stacklevel=stacklevel,
             )
 
     def _answers(self, X: Any) -> Answers:
         """Read a table to predict on; return the answers of its rows to the tests."""
         check_is_fitted(self)
         return Answers(self.fitted_.schema, read_table(self, X, reset=False))
-
-    @abstractmethod
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the class probabilities of each row."""
-
-    @abstractmethod
-    def predict(self, X: Any, costs: Costs | None = None) -> NDArray[Any]:
-        """Return the class predicted for each row."""
-
-    def decisions(
-        self,
-        X: Any,
-        y: Any,
-        costs: Costs | None = None,
-        positive: Any = None,
-        thresholds: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Decisions:
-        """Return what probability thresholds and costs do on rows with known classes.
-
-        Parameters
-        ----------
-        X, y : table and labels
-            Best rows that were not used for fitting.
-        costs : array of shape (K, K) or dict, optional
-            As in ``predict``. With two classes, every threshold gets its cost.
-        positive : label, optional
-            The class that is predicted where its probability is at least the threshold. By default
-            the second of two classes; with more there are thresholds only if it is given.
-        thresholds : array of numbers from 0 to 1, optional
-            By default one for every decision that a threshold can make on these rows.
-        sample_weight : array of shape (rows,), optional
-            Numbers of at least 0, not only whole ones.
-
-        Examples
-        --------
-        >>> from maptree import MAPTreeClassifier
-        >>> X, y = [[25], [31], [40], [47], [52], [60]] * 4, ["well"] * 3 + ["ill"] * 3
-        >>> model = MAPTreeClassifier().fit(X, y * 4)
-        >>> found = model.decisions([[30], [45], [50]], ["ill", "ill", "ill"], {"ill": 9}, "ill")
-        >>> [(at.threshold, at.false_negatives, at.cost) for at in found.thresholds.rows]
-        [(0.0, 0.0, 0.0), (0.5, 1.0, 9.0), (1.0, 3.0, 27.0)]
-        """
-        check_is_fitted(self)
-        classes = self.classes_.tolist()
-        matrix = None if costs is None else read_costs(costs, classes)
-        wanted = None if thresholds is None else read_thresholds(thresholds)
-        if positive is None and thresholds is not None and len(classes) > 2:
-            remedy = "pass the class that they are about, positive=..."
-            raise bad_value("thresholds", thresholds, f"are for {len(classes)} classes", remedy)
-        about = None
-        if positive is not None or len(classes) == 2:
-            about = read_positive(positive, classes)
-        probabilities = self.predict_proba(X)
-        weights = read_score_weights(sample_weight, len(probabilities))
-        return decide(
-            probabilities,
-            numbers_among(self.classes_, y, len(probabilities)),
-            self.fitted_.labels,
-            self.tree_.counts[0],
-            weights=weights,
-            costs=matrix,
-            positive=about,
-            thresholds=wanted,
-        )
 
     def get_depth(self) -> int:
         """Return the depth of ``tree_``: the number of tests on its longest path."""
@@ -348,16 +286,12 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return self.tree_.n_leaves
 
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the logarithm of ``predict_proba``."""
-        logs: NDArray[np.float64] = np.log(self.predict_proba(X))
-        return logs
-
     def rules(self, feature_names: Sequence[str] | None = None) -> list[str]:
         """Return one rule per leaf of ``tree_``, in terms of the table's columns.
 
-        Each ends with the most probable class, its probability with a 95% credible interval, and
-        the number of training rows. ``feature_names`` names the columns if the table did not.
+        Each ends with what the leaf predicts, with a 95% interval, and the number of training rows:
+        the most probable class with its probability, a number with the interval of a new row, or
+        the rate of a count. ``feature_names`` names the columns if the table did not.
 
         Every test except ``is missing`` is false for a missing value, and rules say where it goes:
         ``age > 45.5 or missing``. For columns without missing values in ``fit`` the rules do not
@@ -369,7 +303,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return rules(self.fitted_.named(feature_names))
 
     def export_text(self, feature_names: Sequence[str] | None = None) -> str:
-        """Return ``tree_`` as indented text: leaves as in ``rules``, and their class counts.
+        """Return ``tree_`` as indented text: leaves as in ``rules``, and what they hold.
 
         >>> from maptree import MAPTreeClassifier
         >>> model = MAPTreeClassifier().fit([[0], [1]] * 6, ["no", "yes"] * 6)
@@ -400,29 +334,3 @@ def _read_encoder(encoder: object) -> BinaryEncoder | None:
         return BinaryEncoder()
     bad = bad_value if isinstance(encoder, str) else bad_type
     raise bad("encoder", encoder, "is unknown", 'pass "auto", a BinaryEncoder or None')
-
-
-def _classes_that_count(
-    y: Any, weights: NDArray[np.int64] | None, n_rows: int
-) -> tuple[NDArray[Any], Codes]:
-    """Return the classes and class numbers; a class whose rows all have weight 0 is left out."""
-    classes, codes = read_labels(y, n_rows)
-    if weights is None or weights.all():
-        return classes, codes
-    kept = np.unique(codes[weights > 0])
-    # Rows of weight 0 need any valid class number; clipping gives them one.
-    position = np.searchsorted(kept, codes).clip(max=len(kept) - 1)
-    few = codes.dtype == np.uint8
-    return classes[kept], position.astype(np.uint8) if few else position.astype(np.int32)
-
-
-def _refuse_class_weight(params: Mapping[str, object], error: type[Exception], name: str) -> None:
-    """Refuse ``class_weight``, which scikit-learn's classifiers take and these cannot."""
-    if "class_weight" in params:
-        raise error(
-            f"class_weight is not a parameter of {name}: the posterior counts rows, and weighting "
-            "classes would change what the probabilities and the certificate mean. Rare classes "
-            "need no correction, because the probabilities stay honest: say what mistakes cost "
-            "instead, predict(X, costs={'rare': 5}). If you know in advance that a class is common "
-            "or rare, pass one pseudo-count per class, rho=[...] in the order of classes_."
-        )

@@ -108,6 +108,8 @@ def compare(
     Proved: the best trees of both kinds differ by exactly this.
     """
     mine, theirs = fitted_tree(model), fitted_tree(other)
+    for fitted in (mine, theirs):
+        fitted.refuse_measured("compare")
     if (X is None) != (y is None):
         raise ValueError("X and y must be passed together: pass both, or neither.")
     refuse_other_classes(mine, theirs)
@@ -358,7 +360,7 @@ def _scored(
     if seen is None:
         if model.average is not None or other.average is not None:
             return _Scored()  # what is kept are scores of the average
-        return _kept(model.training.held_out, other.training.held_out)
+        return _kept(_classes_held_out(model), _classes_held_out(other))
     found = [
         score(fitted.probabilities, rows.codes, rows.leaves)
         for fitted, rows in zip((model, other), seen, strict=True)
@@ -396,6 +398,11 @@ def _difference(of_rows: NDArray[np.float64]) -> Difference:
     n = len(of_rows)
     error = float(of_rows.std(ddof=1) / np.sqrt(n)) if n > 1 else None
     return Difference(float(of_rows.mean()) if n else 0.0, error)
+
+
+def _classes_held_out(fitted: FittedTree) -> HeldOutScores | None:
+    scores = fitted.training.held_out
+    return scores if isinstance(scores, HeldOutScores) else None
 
 
 def _kept(mine: HeldOutScores | None, theirs: HeldOutScores | None) -> _Scored:

@@ -18,13 +18,18 @@ Names = Sequence[str] | None
 
 
 class InNotebooks:
-    """Shows a fitted classifier in a notebook as its tree, and what is known about it."""
+    """Shows a fitted model in a notebook as its tree, and what is known about it."""
 
     fitted_: FittedTree
 
+    @property
+    def _has_picture(self) -> bool:
+        """Whether there is a tree."""
+        return hasattr(self, "fitted_")
+
     def _repr_html_inner(self) -> str:
         """Return the tree as a picture; before ``fit``, what scikit-learn shows."""
-        if not hasattr(self, "fitted_"):
+        if not self._has_picture:
             html: str = super()._repr_html_inner()  # type: ignore[misc]
             return html
         from maptree.pictures.report.notebook import notebook_html
@@ -34,7 +39,7 @@ class InNotebooks:
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         """Return HTML for notebooks, and text for frontends without HTML."""
         bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
-        if hasattr(self, "fitted_") and "text/html" in bundle:
+        if self._has_picture and "text/html" in bundle:
             from maptree.pictures.report.notebook import notebook_text
 
             bundle["text/html"] = self._repr_html_inner()
@@ -43,7 +48,7 @@ class InNotebooks:
 
 
 class Presentation(InNotebooks):
-    """Adds ``to_sql``, ``to_html`` and so on to a classifier with one fitted tree.
+    """Adds ``to_sql``, ``to_html`` and so on to an estimator with one fitted tree.
 
     Every method passes ``fitted_`` to a function that is imported only then. In all exports,
     ``feature_names`` gives the names of the columns, in order, if the table had none or if they
@@ -60,10 +65,13 @@ class Presentation(InNotebooks):
         table: str | Sequence[str] = "data",
         keep: Sequence[str] | None = None,
         feature_names: Names = None,
+        exposure: str | None = None,
     ) -> str:
         r"""Return a SELECT that adds the leaf, prediction and probabilities to each row of a table.
 
-        NULL is a missing value, and so is NaN in databases that support it.
+        NULL is a missing value, and so is NaN in databases that support it. For numbers and counts
+        it adds ``prediction``, the mean, and ``lower`` and ``upper``, the 95% predictive interval;
+        those of counts have an exposure of 1.
 
         Parameters
         ----------
@@ -77,6 +85,11 @@ class Presentation(InNotebooks):
             ``maptree_`` if their names would clash with these or with the model's columns.
         feature_names : sequence of str, optional
             Names of the columns in the database.
+        exposure : str, optional
+            For counts, the column of the table with the exposure: ``prediction`` is the rate times
+            it, NULL where it is not above 0. Intervals depend on it in a way that SQL cannot
+            compute: in their place there is ``size``, that of the negative binomial distribution
+            whose mean is ``prediction``.
 
         Examples
         --------
@@ -104,12 +117,14 @@ class Presentation(InNotebooks):
         """
         from maptree.export.sql import write_sql
 
-        return write_sql(self._renamed(feature_names), dialect, table, keep)
+        return write_sql(self._renamed(feature_names), dialect, table, keep, exposure)
 
     def to_sklearn(self) -> Any:
         """Return a fitted Pipeline: the encoder, and a DecisionTreeClassifier over its tests.
 
-        Its ``predict_proba`` equals that of this model. Tools for scikit-learn's trees, such as
+        Its ``predict_proba`` equals that of this model. For numbers and counts the last step is a
+        DecisionTreeRegressor, whose ``predict`` equals that of this model without an exposure: of
+        counts it is the rate, to be multiplied by one. Tools for scikit-learn's trees, such as
         ``sklearn.tree.plot_tree``, work on the last step; the names of the tests are
         ``pipeline[:-1].get_feature_names_out()``. Calling ``fit`` would replace the tree with one
         that scikit-learn grows.
@@ -130,15 +145,18 @@ class Presentation(InNotebooks):
 
         return make_pipeline(self._renamed(None))
 
-    def to_onnx(self, missing_text: str = "", feature_names: Names = None) -> Any:
+    def to_onnx(
+        self, missing_text: str = "", feature_names: Names = None, exposure: bool = False
+    ) -> Any:
         """Return an ``onnx.ModelProto`` with an input for every column that the tree tests.
 
         Inputs have shape (rows, 1): doubles (NaN: missing; booleans are 0 and 1), strings, and
         64-bit integers for whole numbers beyond 2^53 and for dates and times, in days since
         1970-01-01 or nanoseconds (the smallest integer, which is numpy's NaT: missing). Outputs are
-        ``label``, ``probabilities`` (doubles) and ``leaf``. A tree that is a single leaf has one
-        input, ``rows``: doubles of shape (rows,), whose values are not used. Needs the package
-        onnx.
+        ``label``, ``probabilities`` (doubles) and ``leaf``; for numbers and counts ``prediction``,
+        ``interval`` (the ends of the 95% predictive interval, shape (rows, 2)) and ``leaf``. A tree
+        that is a single leaf has one input, ``rows``: doubles of shape (rows,), whose values are
+        not used. Needs the package onnx.
 
         Parameters
         ----------
@@ -148,16 +166,22 @@ class Presentation(InNotebooks):
             Names of the columns. Inputs are named after them, with ``_`` in place of characters
             other than letters and digits, and with ``_2`` appended if an output or another input
             has that name; ``metadata_props`` has the original names.
+        exposure : bool, default=False
+            For counts, whether there is an input ``exposure``, doubles of shape (rows, 1).
+            ``prediction`` is then the rate times it, and the output ``size``, that of the negative
+            binomial distribution, is in place of ``interval``, which is for an exposure of 1.
         """
         from maptree.export.onnx_graph import write_onnx
 
-        return write_onnx(self._renamed(feature_names), missing_text)
+        return write_onnx(self._renamed(feature_names), missing_text, exposure)
 
     def to_python(self, feature_names: Names = None) -> str:
         """Return a Python module with ``leaf(row)``, ``predict(row)`` and ``predict_proba(row)``.
 
         A row is a mapping from column names to values; None and NaN are missing. The module needs
-        only the standard library.
+        only the standard library. For numbers and counts it has ``predict_interval(row)`` and
+        ``predict_dist(row)`` in place of ``predict_proba``; ``predict`` and ``predict_dist`` of
+        counts take an exposure, the interval is for one of 1.
 
         >>> from maptree import MAPTreeClassifier
         >>> model = MAPTreeClassifier().fit([[25.0], [60.0]] * 9, ["no", "yes"] * 9)
@@ -177,7 +201,10 @@ class Presentation(InNotebooks):
         index into ``<prefix>_labels``) and ``<prefix>_leaf(&row)``. The fields of the struct are
         the columns that the tree tests, as doubles (missing: NaN), UTF-8 strings (missing: NULL),
         and int64_t (missing: INT64_MIN) for times and whole numbers beyond 2^53; comments give the
-        units.
+        units. For numbers and counts there are ``<prefix>_predict_interval(&row, interval)`` and
+        ``<prefix>_predict_dist(&row, dist)`` in place of ``<prefix>_predict_proba``. For counts,
+        ``<prefix>_predict(&row, exposure)`` and ``<prefix>_predict_dist(&row, exposure, dist)``
+        take an exposure; the interval is for one of 1.
 
         >>> from maptree import MAPTreeClassifier
         >>> model = MAPTreeClassifier().fit([[25.0], [60.0]] * 9, ["no", "yes"] * 9)
@@ -195,7 +222,10 @@ class Presentation(InNotebooks):
 
         A row is an object with a property for every column; null, undefined and NaN are missing.
         Numbers may be BigInt; whole numbers beyond 2^53 must be. Dates and times are ISO 8601
-        text; if the column has a time zone, in UTC, or a Date. Durations are nanoseconds.
+        text; if the column has a time zone, in UTC, or a Date. Durations are nanoseconds. For
+        numbers and counts there are ``predictInterval(row)`` and ``predictDist(row)`` in place of
+        ``predictProba``; ``predict`` and ``predictDist`` of counts take an exposure, the interval
+        is for one of 1.
 
         >>> from maptree import MAPTreeClassifier
         >>> model = MAPTreeClassifier().fit([[25.0], [60.0]] * 9, ["no", "yes"] * 9)
@@ -299,6 +329,7 @@ class Presentation(InNotebooks):
         positive: Any = None,
         alternatives: Alternatives | None = None,
         sizes: SizePath | None = None,
+        exposure: Any = None,
     ) -> str | None:
         """Write a report as one HTML file that works offline; without a path, return its text.
 
@@ -311,9 +342,9 @@ class Presentation(InNotebooks):
         """
         from maptree.pictures.report.write import report_html, write_report
 
+        check_is_fitted(self)
+        about = feature_names, title, costs, positive, alternatives, sizes, exposure
         if path is None:
-            return report_html(
-                self, X, y, feature_names, title, costs, positive, alternatives, sizes
-            )
-        write_report(self, path, X, y, feature_names, title, costs, positive, alternatives, sizes)
+            return report_html(self, X, y, *about)
+        write_report(self, path, X, y, *about)
         return None

@@ -23,10 +23,10 @@ from maptree.estimators.base import (
     FOR_READING,
     InterruptedWarning,
     Reading,
-    TreeClassifier,
     importances,
 )
 from maptree.estimators.presentation import InNotebooks
+from maptree.estimators.tree_classifier import TreeClassifier
 from maptree.parameters.costs import Costs, cheapest, read_costs
 from maptree.parameters.limits import n_threads, time_limit
 from maptree.parameters.numbers import whole_number

@@ -20,7 +20,8 @@ from maptree.engine.search import Outcome
 from maptree.engine.sizes import find_sizes, sweep_sizes
 from maptree.estimators.alternatives import TrainingTable
 from maptree.estimators.base import FOR_READING, InterruptedWarning, Reading
-from maptree.estimators.map_classifier import MAPTreeClassifier, fitted_of
+from maptree.estimators.map_classifier import MAPTreeClassifier
+from maptree.estimators.searched import SearchedTree, fitted_of
 from maptree.parameters.budget import MOST_LEAVES, Budget
 from maptree.parameters.limits import time_limit as read_time_limit
 from maptree.parameters.numbers import bad_type, bad_value, whole_number
@@ -81,7 +82,10 @@ def size_path(
     model = MAPTreeClassifier() if estimator is None else clone(estimator)
     if not isinstance(model, MAPTreeClassifier):
         remedy = "pass a MAPTreeClassifier"
-        raise bad_type("estimator", estimator, "does not search for one tree", remedy)
+        fault = "does not search for one tree"
+        if isinstance(model, SearchedTree):
+            fault = "predicts numbers or counts, for which there is no path of sizes yet"
+        raise bad_type("estimator", estimator, fault, remedy)
     remedy = f"pass 1 to {MOST_LEAVES}"
     most = whole_number("max_leaf_nodes", max_leaf_nodes, 1, MOST_LEAVES, remedy)
     n_folds = None if cv is None else whole_number("cv", cv, least=2)

@@ -17,7 +17,7 @@ _MISSING = {"float": "NaN", "whole": "INT64_MIN", "text": "NULL"}
 
 
 def write_c(fitted: FittedTree, prefix: str = "maptree") -> str:
-    """Return a C file: a struct for a row, and functions for its leaf, class, probabilities."""
+    """Return a C file: a struct for a row, and functions for its leaf, and what it predicts."""
     tree = PlainTree.of(fitted)
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,30}", prefix) or c_names([prefix]) != [prefix]:
         raise ValueError(
@@ -29,35 +29,22 @@ def write_c(fitted: FittedTree, prefix: str = "maptree") -> str:
         _rule(tree, rule, inputs, position[rule.leaf]) for rule in written_rules(tree, "C")
     )
     fields = "\n".join(_field(tree.columns[i.column], i) for i in inputs.values())
-    n_classes = len(tree.labels)
-    table = ",\n".join(
-        f"    {{{', '.join(repr(p) for p in leaf.probabilities)}}}" for leaf in tree.leaves
-    )
-    labels = ",\n".join(f"    {c_text(str(label))}" for label in tree.labels)
-    best = ", ".join(str(leaf.prediction) for leaf in tree.leaves)
     nodes = ", ".join(str(leaf.number) for leaf in tree.leaves)
     unused = "" if inputs else "  (void)row;\n"
+    of_leaves = _of_classes if tree.outcome == "classes" else _of_measured
+    called, size, constants, functions = of_leaves(tree, prefix)
     return f"""\
-/* A decision tree as standalone C99. Fill in a row and call {prefix}_predict_proba. */
+/* A decision tree as standalone C99. Fill in a row and call {prefix}_{called}. */
 #include <float.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
-#define {prefix.upper()}_N_CLASSES {n_classes}
-
+{size}
 typedef struct {{
 {fields or "  char unused; /* the tree is a single leaf */"}
 }} {prefix}_row;
 
-const char *const {prefix}_labels[{n_classes}] = {{
-{labels}
-}};
-
-static const double {prefix}_probabilities[{len(tree.leaves)}][{n_classes}] = {{
-{table}
-}};
-static const int {prefix}_classes[{len(tree.leaves)}] = {{{best}}};
+{constants}
 static const int {prefix}_nodes[{len(tree.leaves)}] = {{{nodes}}};
 
 /* The first true condition decides. */
@@ -70,6 +57,25 @@ int {prefix}_leaf(const {prefix}_row *row) {{
   return {prefix}_nodes[{prefix}_find(row)];
 }}
 
+{functions}"""
+
+
+def _of_classes(tree: PlainTree, prefix: str) -> tuple[str, str, str, str]:
+    """Return the function to call, a definition, what is known of leaves, functions for it."""
+    n_classes = len(tree.labels)
+    labels = ",\n".join(f"    {c_text(str(label))}" for label in tree.labels)
+    best = ", ".join(str(leaf.prediction) for leaf in tree.leaves)
+    size = f"\n#define {prefix.upper()}_N_CLASSES {n_classes}\n"
+    constants = f"""\
+const char *const {prefix}_labels[{n_classes}] = {{
+{labels}
+}};
+
+static const double {prefix}_probabilities[{len(tree.leaves)}][{n_classes}] = {{
+{_rows([leaf.probabilities for leaf in tree.leaves])}
+}};
+static const int {prefix}_classes[{len(tree.leaves)}] = {{{best}}};"""
+    functions = f"""\
 /* The most probable class: an index into {prefix}_labels. */
 int {prefix}_predict(const {prefix}_row *row) {{
   return {prefix}_classes[{prefix}_find(row)];
@@ -79,6 +85,64 @@ void {prefix}_predict_proba(const {prefix}_row *row, double probabilities[{n_cla
   memcpy(probabilities, {prefix}_probabilities[{prefix}_find(row)], {n_classes} * sizeof(double));
 }}
 """
+    return "predict_proba", size, constants, functions
+
+
+def _of_measured(tree: PlainTree, prefix: str) -> tuple[str, str, str, str]:
+    """Do the same for numbers and counts."""
+    rows = [leaf.measured.values for leaf in tree.leaves]
+    numbers = tree.outcome == "numbers"
+    holds = "mean, interval, degrees of freedom, scale" if numbers else "rate, interval, size"
+    constants = f"""\
+/* Of each leaf: {holds}. */
+static const double {prefix}_leaves[{len(rows)}][{len(rows[0])}] = {{
+{_rows(rows)}
+}};"""
+    given = f"const {prefix}_row *row"
+    at = f"{prefix}_leaves[{prefix}_find(row)]"
+    if numbers:
+        mean = f"""\
+/* The mean of the predictive distribution. */
+double {prefix}_predict({given}) {{
+  return {at}[0];
+}}
+"""
+        dist = f"""
+/* Degrees of freedom, location and scale of the predictive Student's t distribution. */
+void {prefix}_predict_dist({given}, double dist[3]) {{
+  const double *found = {at};
+  dist[0] = found[3];
+  dist[1] = found[0];
+  dist[2] = found[4];
+}}
+"""
+    else:
+        mean = f"""\
+/* The mean of the predictive distribution: the rate of the leaf times the exposure, above 0. */
+double {prefix}_predict({given}, double exposure) {{
+  return {at}[0] * exposure;
+}}
+"""
+        dist = f"""
+/* n and p of the predictive negative binomial distribution; its mean is n (1 - p) / p. */
+void {prefix}_predict_dist({given}, double exposure, double dist[2]) {{
+  const double *found = {at};
+  dist[0] = found[3];
+  dist[1] = found[3] / (found[3] + found[0] * exposure);
+}}
+"""
+    functions = f"""\
+{mean}
+/* The ends of the 95% predictive interval{"" if numbers else ", with an exposure of 1"}. */
+void {prefix}_predict_interval({given}, double interval[2]) {{
+  memcpy(interval, {at} + 1, 2 * sizeof(double));
+}}
+{dist}"""
+    return "predict", "", constants, functions
+
+
+def _rows(of_leaves: list[tuple[float, ...]]) -> str:
+    return ",\n".join(f"    {{{', '.join(map(repr, values))}}}" for values in of_leaves)
 
 
 def _field(column: Column, given: Input) -> str:

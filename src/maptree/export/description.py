@@ -15,16 +15,20 @@ from maptree.trees.fitted import FittedTree
 
 FORMAT = "maptree.tree"
 VERSION = 1
+VERSION_OF_MEASURED = 2  # numbers and counts
 
 
 def describe(fitted: FittedTree) -> dict[str, Any]:
     """Return the tree as JSON values; docs/exports.md says what they mean."""
     tree = PlainTree.of(fitted)
     tree.refuse_long_lists("JSON", ((n.column, n.asks) for n in tree.nodes if n.asks is not None))
+    if tree.outcome == "classes":
+        predicts: dict[str, Any] = {"version": VERSION, "classes": list(tree.labels)}
+    else:
+        predicts = {"version": VERSION_OF_MEASURED, "outcome": tree.outcome}
     return {
         "format": FORMAT,
-        "version": VERSION,
-        "classes": list(tree.labels),
+        **predicts,
         "columns": [
             {"name": column.name, "kind": column.kind, "dtype": column.dtype, "zone": column.zone}
             for column in tree.columns
@@ -39,11 +43,7 @@ def write_json(fitted: FittedTree, indent: int | None = 2) -> str:
 
 
 def _node(tree: PlainTree, node: Node) -> dict[str, Any]:
-    described: dict[str, Any] = {
-        "counts": list(node.counts),
-        "probabilities": list(node.probabilities),
-        "prediction": node.prediction,
-    }
+    described = _predicted(tree, node)
     if node.asks is not None:
         column = tree.columns[node.column]
         described |= {
@@ -55,6 +55,23 @@ def _node(tree: PlainTree, node: Node) -> dict[str, Any]:
             "missing": node.missing,
         }
     return described
+
+
+def _predicted(tree: PlainTree, node: Node) -> dict[str, Any]:
+    if tree.outcome == "classes":
+        return {
+            "counts": list(node.counts),
+            "probabilities": list(node.probabilities),
+            "prediction": node.prediction,
+        }
+    found = node.measured
+    names = ("df", "scale") if tree.outcome == "numbers" else ("size",)
+    return {
+        "rows": node.rows,
+        "prediction": found.mean,
+        "interval": [found.low, found.high],
+        **dict(zip(names, found.shape, strict=True)),
+    }
 
 
 def _test(column: Column, test: Test) -> dict[str, Any]:

@@ -48,32 +48,73 @@ function iso(value) {
 """
 
 
+_CLASS_FUNCTIONS = """\
+// The most probable label.
+export function predict(row) {
+  return labels[classes[leaf(row)]];
+}
+
+// The probability of each label.
+export function predictProba(row) {
+  return probabilities[leaf(row)].slice();
+}
+"""
+_NUMBER_FUNCTIONS = """\
+// The mean of the predictive distribution.
+export function predict(row) {
+  return leaves[leaf(row)][0];
+}
+
+// The ends of the 95% predictive interval.
+export function predictInterval(row) {
+  return leaves[leaf(row)].slice(1, 3);
+}
+
+// Degrees of freedom, location and scale of the predictive Student's t distribution.
+export function predictDist(row) {
+  const [loc, , , df, scale] = leaves[leaf(row)];
+  return { df, loc, scale };
+}
+"""
+_COUNT_FUNCTIONS = """\
+function exposed(exposure) {
+  if (!(exposure > 0)) throw new RangeError(`exposure is ${exposure}: pass a number above 0.`);
+  return Number(exposure);
+}
+
+// The mean of the predictive distribution: the rate of the leaf times the exposure.
+export function predict(row, exposure = 1) {
+  return leaves[leaf(row)][0] * exposed(exposure);
+}
+
+// The ends of the 95% predictive interval of a count with an exposure of 1.
+export function predictInterval(row) {
+  return leaves[leaf(row)].slice(1, 3);
+}
+
+// n and p of the predictive negative binomial distribution; its mean is n (1 - p) / p.
+export function predictDist(row, exposure = 1) {
+  const [rate, , , n] = leaves[leaf(row)];
+  return { n, p: n / (n + rate * exposed(exposure)) };
+}
+"""
+
+
 def write_javascript(fitted: FittedTree) -> str:
-    """Return an ES module with functions for the leaf, class and probabilities of a row."""
+    """Return an ES module with functions for the leaf of a row, and for what it predicts."""
     tree = PlainTree.of(fitted)
     tree.refuse_repeated_names("JavaScript")
     rules = "\n".join(_rule(tree, rule) for rule in written_rules(tree, "JavaScript"))
-    rows = ",\n".join(
-        f"  {leaf.number}: [{', '.join(repr(p) for p in leaf.probabilities)}]"
-        for leaf in tree.leaves
-    )
-    best = ", ".join(f"{leaf.number}: {leaf.prediction}" for leaf in tree.leaves)
-    labels = ", ".join(js_value(label) for label in tree.labels)
     times = any(tree.columns[c].kind in ("date", "datetime", "time") for c in tree.used)
     checks = "".join(
         function
         for call, function in (("number(", _NUMBER_FUNCTION), ("iso(", _ISO_FUNCTION))
         if call in rules
     )
+    constants, predictions = _of_classes(tree) if tree.outcome == "classes" else _of_measured(tree)
     return f"""\
 // A decision tree as a standalone ES module. A row is an object with a property for every column.
-export const labels = [{labels}];
-
-const probabilities = {{
-{rows}
-}};
-const classes = {{ {best} }};
-
+{constants}
 function isMissing(value) {{
   if (value instanceof Date) return Number.isNaN(value.getTime());
   return value === null || value === undefined || value !== value;
@@ -89,16 +130,41 @@ export function leaf(row) {{
 {rules}
 }}
 
-// The most probable label.
-export function predict(row) {{
-  return labels[classes[leaf(row)]];
-}}
+{predictions}"""
 
-// The probability of each label.
-export function predictProba(row) {{
-  return probabilities[leaf(row)].slice();
-}}
+
+def _of_classes(tree: PlainTree) -> tuple[str, str]:
+    """Return what a module holds about its leaves, and the functions that look it up."""
+    best = ", ".join(f"{leaf.number}: {leaf.prediction}" for leaf in tree.leaves)
+    labels = ", ".join(js_value(label) for label in tree.labels)
+    constants = f"""\
+export const labels = [{labels}];
+
+const probabilities = {{
+{_rows({leaf.number: leaf.probabilities for leaf in tree.leaves})}
+}};
+const classes = {{ {best} }};
 """
+    return constants, _CLASS_FUNCTIONS
+
+
+def _of_measured(tree: PlainTree) -> tuple[str, str]:
+    """Do the same for numbers and counts."""
+    numbers = tree.outcome == "numbers"
+    holds = "mean, interval, degrees of freedom, scale" if numbers else "rate, interval, size"
+    constants = f"""\
+// Of each leaf: {holds}.
+const leaves = {{
+{_rows({leaf.number: leaf.measured.values for leaf in tree.leaves})}
+}};
+"""
+    return constants, _NUMBER_FUNCTIONS if numbers else _COUNT_FUNCTIONS
+
+
+def _rows(of_leaves: dict[int, tuple[float, ...]]) -> str:
+    return ",\n".join(
+        f"  {number}: [{', '.join(map(repr, values))}]" for number, values in of_leaves.items()
+    )
 
 
 def _rule(tree: PlainTree, rule: Rule) -> str:

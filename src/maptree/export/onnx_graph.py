@@ -2,7 +2,7 @@
 
 ONNX has an operator for trees, but its probabilities are 32-bit floats, and so are its thresholds
 in most versions. So the graph compares doubles and 64-bit integers, takes the first rule that is
-true, and looks up its probabilities.
+true, and looks up what its leaf predicts.
 """
 
 from __future__ import annotations
@@ -21,19 +21,23 @@ from maptree.trees.fitted import FittedTree
 
 # Opset 16 has the comparisons that are needed; version 2 of the ML operators the label encoder.
 _OPSET, _ML_OPSET, _IR_VERSION = 16, 2, 8
-_OUTPUTS = ("label", "probabilities", "leaf")  # no input may have one of these names
+# No input for a column may have one of these names.
+_OUTPUTS = ("label", "probabilities", "leaf")
+_OF_MEASURED = ("prediction", "interval", "size", "leaf", "exposure")  # of numbers and counts
 _UNKNOWN = 2**31  # the code of a string that is not a category
 _MISSING = -1  # the code of a missing value
 
 
-def write_onnx(fitted: FittedTree, missing_text: str = "") -> Any:
-    """Return an ``onnx.ModelProto``."""
+def write_onnx(fitted: FittedTree, missing_text: str = "", exposure: bool = False) -> Any:
+    """Return an ``onnx.ModelProto``; with ``exposure``, it has an input for that of counts."""
     try:
         import onnx
     except ImportError:
         raise ImportError("to_onnx needs the package onnx: pip install onnx.") from None
     tree = PlainTree.of(fitted)
-    graph = _Graph(onnx, tree, missing_text)
+    if exposure:
+        tree.refuse_exposure()
+    graph = _Graph(onnx, tree, missing_text, exposure)
     graph.build()
     model = onnx.helper.make_model(
         graph.proto(),
@@ -45,9 +49,12 @@ def write_onnx(fitted: FittedTree, missing_text: str = "") -> Any:
         ],
     )
     columns = {i.name: tree.columns[i.column].name for i in graph.inputs}
-    onnx.helper.set_model_props(
-        model, {"columns": json.dumps(columns), "classes": json.dumps(list(tree.labels))}
-    )
+    facts = {"columns": json.dumps(columns)}
+    if tree.outcome == "classes":
+        facts["classes"] = json.dumps(list(tree.labels))
+    else:
+        facts["outcome"] = tree.outcome
+    onnx.helper.set_model_props(model, facts)
     onnx.checker.check_model(model)
     return model
 
@@ -55,11 +62,13 @@ def write_onnx(fitted: FittedTree, missing_text: str = "") -> Any:
 class _Graph:
     """A graph under construction: nodes in the order in which they are computed."""
 
-    def __init__(self, onnx: Any, tree: PlainTree, missing_text: str) -> None:
+    def __init__(self, onnx: Any, tree: PlainTree, missing_text: str, exposure: bool) -> None:
         self.helper, self.types = onnx.helper, onnx.TensorProto
         self.tree = tree
         self.missing_text = missing_text
-        self.inputs = encoded_inputs(tree, "ONNX", taken=_OUTPUTS)
+        self.exposure = exposure
+        taken = _OUTPUTS if tree.outcome == "classes" else _OF_MEASURED
+        self.inputs = encoded_inputs(tree, "ONNX", taken=taken)
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
         self.conditions: dict[tuple[int, Test], str] = {}
@@ -79,20 +88,41 @@ class _Graph:
         found = self.one_for_each_row(found)
         leaves = self.tree.leaves
         numbers = np.array([leaf.number for leaf in leaves], dtype=np.int64)
-        probabilities = np.array([leaf.probabilities for leaf in leaves], dtype=np.float64)
-        labels = self.labels()[[leaf.prediction for leaf in leaves]]
-        self.add("Gather", self.constant(labels), found, output="label", axis=0)
-        table = self.constant(probabilities)
-        self.add("Gather", table, found, output="probabilities", axis=0)
-        self.add("Gather", self.constant(numbers), found, output="leaf", axis=0)
+        if self.tree.outcome == "classes":
+            probabilities = np.array([leaf.probabilities for leaf in leaves], dtype=np.float64)
+            labels = self.labels()[[leaf.prediction for leaf in leaves]]
+            self.look_up(labels, found, "label")
+            self.look_up(probabilities, found, "probabilities")
+        else:
+            self.predict(found)
+        self.look_up(numbers, found, "leaf")
+
+    def look_up(self, of_leaves: np.ndarray[Any, Any], found: str, output: str = "") -> str:
+        """Return what each row's leaf has."""
+        return self.add("Gather", self.constant(of_leaves), found, output=output, axis=0)
+
+    def predict(self, found: str) -> None:
+        """Add the outputs of numbers and counts."""
+        estimates = [leaf.measured for leaf in self.tree.leaves]
+        means = np.array([estimate.mean for estimate in estimates])
+        if not self.exposure:
+            self.look_up(means, found, "prediction")
+            ends = np.array([(estimate.low, estimate.high) for estimate in estimates])
+            self.look_up(ends, found, "interval")
+            return
+        self.add("Mul", self.look_up(means, found), self.flat("exposure"), output="prediction")
+        self.look_up(np.array([estimate.shape[0] for estimate in estimates]), found, "size")
 
     def one_for_each_row(self, found: str) -> str:
         """Give every row its leaf, even in a tree without tests, as a one-dimensional array."""
-        if not self.inputs:
-            shape = self.add("Shape", "rows")
-            return self.add("Expand", found, shape)
-        minus_one = self.constant(np.array([-1], dtype=np.int64))
-        return self.add("Reshape", found, minus_one)
+        if self.inputs:
+            return self.flat(found)
+        rows = self.flat("exposure") if self.exposure else "rows"
+        return self.add("Expand", found, self.add("Shape", rows))
+
+    def flat(self, values: str) -> str:
+        """Return values as a one-dimensional array."""
+        return self.add("Reshape", values, self.constant(np.array([-1], dtype=np.int64)))
 
     def all_of(self, answers: tuple[Answer, ...]) -> str:
         conditions = []
@@ -202,13 +232,21 @@ class _Graph:
         value, types = self.helper.make_tensor_value_info, self.types
         element = {"float": types.DOUBLE, "whole": types.INT64, "text": types.STRING}
         inputs = [value(i.name, element[i.type], ["rows", 1]) for i in self.inputs]
+        if self.exposure:
+            inputs.append(value("exposure", types.DOUBLE, ["rows", 1]))
         if not inputs:
             inputs = [value("rows", types.DOUBLE, ["rows"])]
-        outputs = [
-            value("label", self.element(self.labels()), ["rows"]),
-            value("probabilities", types.DOUBLE, ["rows", len(self.tree.labels)]),
-            value("leaf", types.INT64, ["rows"]),
-        ]
+        if self.tree.outcome == "classes":
+            outputs = [
+                value("label", self.element(self.labels()), ["rows"]),
+                value("probabilities", types.DOUBLE, ["rows", len(self.tree.labels)]),
+            ]
+        else:
+            spread = value("interval", types.DOUBLE, ["rows", 2])
+            if self.exposure:
+                spread = value("size", types.DOUBLE, ["rows"])
+            outputs = [value("prediction", types.DOUBLE, ["rows"]), spread]
+        outputs.append(value("leaf", types.INT64, ["rows"]))
         return self.helper.make_graph(self.nodes, "maptree", inputs, outputs, self.constants)
 
 

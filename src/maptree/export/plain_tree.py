@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,10 @@ import numpy as np
 
 from maptree.schema.columns import IN_ORDER, Column, Schema, Test
 from maptree.trees.fitted import FittedTree
+from maptree.trees.leaf_probabilities import LEVEL
+from maptree.trees.outcomes import Measured, Numbers
+from maptree.trees.predictive import MOST_MEAN, NegativeBinomial, StudentT
+from maptree.words.measured import LeafWords
 from maptree.words.numbers import probability_text
 from maptree.words.tests import TestWords
 
@@ -22,6 +27,21 @@ _LINE = 60  # characters per line in a picture; longer text is cut in the middle
 # Characters of all lists of categories in an export, and what each name has around it.
 MOST_LISTED = 1 << 23
 _AROUND = 32
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a node predicts of a number, or of a count with an exposure of 1."""
+
+    mean: float  # of counts, the rate per unit of exposure
+    low: float  # the ends of the 95% predictive interval
+    high: float
+    shape: tuple[float, ...]  # degrees of freedom and scale of Student's t; size of counts
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """All of them, as exports list them."""
+        return self.mean, self.low, self.high, *self.shape
 
 
 @dataclass(frozen=True)
@@ -39,8 +59,10 @@ class Node:
     asks: Test | None  # None at a leaf
     no: int  # the child for each answer; -1 at a leaf
     yes: int
-    counts: tuple[int, ...]  # training rows of each class
-    probabilities: tuple[float, ...]  # what predict_proba gives
+    rows: int  # training rows
+    counts: tuple[int, ...]  # of each class; one if the tree predicts numbers or counts
+    probabilities: tuple[float, ...]  # what predict_proba gives; none for numbers and counts
+    estimate: Estimate | None = None  # of numbers and counts
 
     @property
     def is_leaf(self) -> bool:
@@ -51,6 +73,12 @@ class Node:
     def prediction(self) -> int:
         """The most probable class; ties go to the first."""
         return self.probabilities.index(max(self.probabilities))
+
+    @property
+    def measured(self) -> Estimate:
+        """What a node of numbers or counts predicts."""
+        assert self.estimate is not None
+        return self.estimate
 
     @property
     def missing(self) -> int:
@@ -70,15 +98,18 @@ class PlainTree:
     """
 
     schema: Schema
-    labels: tuple[Label, ...]
+    labels: tuple[Label, ...]  # none if the tree predicts numbers or counts
     nodes: tuple[Node, ...]
+    outcome: str = "classes"  # or "numbers", "counts"
+    leaf_words: LeafWords | None = None  # of numbers and counts
 
     @classmethod
     def of(cls, fitted: FittedTree) -> PlainTree:
         """Convert a fitted tree."""
-        tree, schema = fitted.tree, fitted.schema
-        means = fitted.probabilities.tolist()
-        nodes = []
+        tree, schema, measured = fitted.tree, fitted.schema, fitted.measured
+        estimates = [None] * tree.node_count if measured is None else _estimates(measured, fitted)
+        means = [()] * tree.node_count if measured else fitted.probabilities.tolist()
+        rows, nodes = tree.rows.tolist(), []
         for number, test in enumerate(tree.feature.tolist()):
             inner = test >= 0
             nodes.append(
@@ -90,12 +121,22 @@ class PlainTree:
                     asks=schema.tests[test] if inner else None,
                     no=int(tree.left[number]),
                     yes=int(tree.right[number]),
+                    rows=rows[number],
                     counts=tuple(tree.counts[number].tolist()),
                     probabilities=tuple(means[number]),
+                    estimate=estimates[number],
                 )
             )
         labels = tuple(_plain_label(label) for label in fitted.classes)
-        return cls(schema, labels, tuple(nodes))
+        if measured is None:
+            return cls(schema, labels, tuple(nodes))
+        return cls(
+            schema,
+            labels,
+            tuple(nodes),
+            measured.name,
+            LeafWords(fitted, measured),
+        )
 
     @property
     def columns(self) -> Sequence[Column]:
@@ -125,6 +166,14 @@ class PlainTree:
             if node.asks is not None:
                 asked[node.column][node.asks] = None
         return {column: list(tests) for column, tests in asked.items()}
+
+    def refuse_exposure(self) -> None:
+        """Refuse to multiply by an exposure what is not a rate."""
+        if self.outcome != "counts":
+            raise TypeError(
+                f"exposure is for trees that predict counts, but this one predicts {self.outcome}: "
+                "omit it."
+            )
 
     def refuse_long_lists(self, target: str, tests: Iterable[tuple[int, Test]]) -> None:
         """Refuse to list the categories of these tests, given with their columns, at any length.
@@ -163,6 +212,26 @@ class PlainTree:
                 )
 
 
+def _estimates(measured: Measured, fitted: FittedTree) -> list[Estimate | None]:
+    """Return what each node predicts; refuse what no language has a number for."""
+    tree, tail = fitted.tree, (1 - LEVEL) / 2
+    found = measured.predictive(tree)
+    # The rate is the mean of the distribution, without its rounding errors.
+    mean = found.mean if isinstance(measured, Numbers) else measured.rates(tree)
+    columns, most = [mean], MOST_MEAN if isinstance(found, NegativeBinomial) else math.inf
+    if (mean <= most).all():
+        shape = [found.df, found.scale] if isinstance(found, StudentT) else [found.n]
+        columns += [found.quantile(tail), found.quantile(1 - tail), *shape]
+    usable = np.isfinite(columns).all(axis=0) & (mean <= most)
+    if not usable.all():
+        raise ValueError(
+            f"What node {int(np.argmin(usable))} predicts is too large for an export: fit y, or "
+            "the exposure, in another unit."
+        )
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    return [Estimate(mean, low, high, tuple(more)) for mean, low, high, *more in rows]
+
+
 def _plain_label(label: Any) -> Label:
     """Return a label as a Python value; anything but text and numbers becomes text."""
     if isinstance(label, (np.bool_, np.integer, np.floating)):
@@ -185,11 +254,14 @@ def short(text: str, most: int = 60) -> str:
 
 
 def node_lines(tree: PlainTree, node: Node) -> list[str]:
-    """Return the test of an inner node, or the class, probability and rows of a leaf."""
+    """Return the test of an inner node, or what a leaf predicts and its rows."""
     if not node.is_leaf:
         return [short(tree.words.test(node.test), _LINE)]
+    if tree.leaf_words is not None:
+        predicted, _, rows = tree.leaf_words.predicted(node.number).rpartition(", n = ")
+        return [short(predicted, _LINE), f"n = {rows}"]
     label = short(str(tree.labels[node.prediction]), _LINE)
-    return [f"{label} {probability_text(max(node.probabilities))}", f"n = {sum(node.counts):,}"]
+    return [f"{label} {probability_text(max(node.probabilities))}", f"n = {node.rows:,}"]
 
 
 def edge_words(tree: PlainTree, node: Node) -> tuple[str, str]:

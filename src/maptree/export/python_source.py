@@ -59,6 +59,57 @@ def _typed(value, column):
         raise TypeError(f"{column} is the text {value!r}: pass a number, a date or a time.")
     return value
 '''
+_CLASS_FUNCTIONS = '''
+
+def predict(row):
+    """Return the most probable label."""
+    return LABELS[_CLASSES[leaf(row)]]
+
+
+def predict_proba(row):
+    """Return the probability of each label."""
+    return _PROBABILITIES[leaf(row)]
+'''
+_NUMBER_FUNCTIONS = '''
+
+def predict(row):
+    """Return the mean of the predictive distribution."""
+    return _LEAVES[leaf(row)][0]
+
+
+def predict_interval(row):
+    """Return the ends of the 95% predictive interval."""
+    return _LEAVES[leaf(row)][1:3]
+
+
+def predict_dist(row):
+    """Return degrees of freedom, location and scale of the predictive Student's t distribution."""
+    location, _, _, df, scale = _LEAVES[leaf(row)]
+    return df, location, scale
+'''
+_COUNT_FUNCTIONS = '''
+
+def _exposed(exposure):
+    if not exposure > 0:
+        raise ValueError(f"exposure is {exposure!r}: pass a number above 0.")
+    return exposure
+
+
+def predict(row, exposure=1.0):
+    """Return the mean of the predictive distribution: the rate of the leaf times the exposure."""
+    return _LEAVES[leaf(row)][0] * _exposed(exposure)
+
+
+def predict_interval(row):
+    """Return the ends of the 95% predictive interval of a count with an exposure of 1."""
+    return _LEAVES[leaf(row)][1:3]
+
+
+def predict_dist(row, exposure=1.0):
+    """Return n and p of the predictive negative binomial distribution, of mean n (1 - p) / p."""
+    rate, _, _, size = _LEAVES[leaf(row)]
+    return size, size / (size + rate * _exposed(exposure))
+'''
 # The later functions use the first.
 _FUNCTIONS = {
     "_missing(": _MISSING_FUNCTION,
@@ -71,13 +122,10 @@ _FUNCTIONS = {
 
 
 def write_python(fitted: FittedTree) -> str:
-    """Return a module with functions for the leaf, class and probabilities of a row."""
+    """Return a module with functions for the leaf of a row, and for what it predicts."""
     tree = PlainTree.of(fitted)
     tree.refuse_repeated_names("Python")
     rules = "\n".join(_rule(tree, rule) for rule in written_rules(tree, "Python"))
-    rows = "\n".join(f"    {leaf.number}: {leaf.probabilities!r}," for leaf in tree.leaves)
-    best = ", ".join(f"{leaf.number}: {leaf.prediction}" for leaf in tree.leaves)
-    labels = ", ".join(ascii(label) for label in tree.labels)
     kinds = {tree.columns[column].kind for column in tree.used}
     used = [function for call, function in _FUNCTIONS.items() if call in rules]
     if used and used[0] != _MISSING_FUNCTION:
@@ -88,31 +136,46 @@ def write_python(fitted: FittedTree) -> str:
     imports += (
         "from decimal import Decimal\n" if any(isinstance(v, Decimal) for v in values) else ""
     )
+    constants, predictions = _of_classes(tree) if tree.outcome == "classes" else _of_measured(tree)
     return f'''\
 """A decision tree as standalone Python. A row is a mapping from column names to values."""
 {imports and chr(10)}{imports}
+{constants}{functions}
+
+def leaf(row):
+    """Return the number of the leaf's node in the tree. The first true condition decides."""
+{rules}
+{predictions}'''
+
+
+def _of_classes(tree: PlainTree) -> tuple[str, str]:
+    """Return what a module holds about its leaves, and the functions that look it up."""
+    rows = "\n".join(f"    {leaf.number}: {leaf.probabilities!r}," for leaf in tree.leaves)
+    best = ", ".join(f"{leaf.number}: {leaf.prediction}" for leaf in tree.leaves)
+    labels = ", ".join(ascii(label) for label in tree.labels)
+    constants = f"""\
 LABELS = ({labels},)
 
 _PROBABILITIES = {{
 {rows}
 }}
 _CLASSES = {{{best}}}
-{functions}
-
-def leaf(row):
-    """Return the number of the leaf's node in the tree. The first true condition decides."""
-{rules}
+"""
+    return constants, _CLASS_FUNCTIONS
 
 
-def predict(row):
-    """Return the most probable label."""
-    return LABELS[_CLASSES[leaf(row)]]
-
-
-def predict_proba(row):
-    """Return the probability of each label."""
-    return _PROBABILITIES[leaf(row)]
-'''
+def _of_measured(tree: PlainTree) -> tuple[str, str]:
+    """Do the same for numbers and counts."""
+    rows = "\n".join(f"    {leaf.number}: {leaf.measured.values!r}," for leaf in tree.leaves)
+    numbers = tree.outcome == "numbers"
+    holds = "mean, interval, degrees of freedom, scale" if numbers else "rate, interval, size"
+    constants = f"""\
+# Of each leaf: {holds}.
+_LEAVES = {{
+{rows}
+}}
+"""
+    return constants, _NUMBER_FUNCTIONS if numbers else _COUNT_FUNCTIONS
 
 
 def _rule(tree: PlainTree, rule: Rule) -> str:

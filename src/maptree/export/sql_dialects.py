@@ -84,12 +84,16 @@ class Ansi:
         return self.real(value) if isinstance(value, float) else str(value)
 
     def probability(self, value: float) -> str:
-        """Write a probability."""
+        """Write a probability, or a number that is predicted."""
         return self.real(value)
 
     def as_real(self, table: str, name: str) -> str:
         """Select a column of floats that were listed among VALUES."""
         return f"{table}.{name}"
+
+    def times(self, table: str, name: str, x: str) -> str:
+        """Select such a column times a number above 0; NULL where it is another or missing."""
+        return f"CASE WHEN {x} > 0 THEN {table}.{name} * {x} END AS {name}"
 
     # Tests
 
@@ -197,6 +201,11 @@ class PostgreSQL(Ansi):
         """Select a column of floats, which are numeric among VALUES."""
         return f"CAST({table}.{name} AS double precision) AS {name}"
 
+    def times(self, table: str, name: str, x: str) -> str:
+        """Multiply as floats, whatever type the number has."""
+        rate = f"CAST({table}.{name} AS double precision)"
+        return f"CASE WHEN {x} > 0 THEN {rate} * CAST({x} AS double precision) END AS {name}"
+
     def missing(self, column: Column, x: str) -> str:
         """Write the test for missing values, NaN included."""
         if not _may_be_nan(column):
@@ -284,8 +293,13 @@ class SQLite(Ansi):
         return exact_quotient(value)
 
     def probability(self, value: float) -> str:
-        """Write a probability in plain digits: the last bit is not worth a quotient."""
+        """Write a prediction in plain digits: the last bit is not worth a quotient."""
         return repr(value)
+
+    def times(self, table: str, name: str, x: str) -> str:
+        """Multiply by numbers only: text would be above 0, and count as 0."""
+        known = f"typeof({x}) <> 'text' AND {x} > 0"
+        return f"CASE WHEN {known} THEN {table}.{name} * {x} END AS {name}"
 
     def decimal(self, column: Column, value: Decimal) -> str:
         """Write a decimal number as the float that SQLite stores for it."""

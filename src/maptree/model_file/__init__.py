@@ -1,7 +1,7 @@
 """Fitted models as JSON files.
 
 ``writing`` writes them and ``reading`` reads them; ``labels`` converts the classes for both,
-``average`` the trees of a sampler.
+``outcome`` what trees of numbers and counts predict, ``average`` the trees of a sampler.
 docs/model-file.md describes the format, field by field.
 """
 
@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 FORMAT = "maptree model"
 # 2: training.seen. 3: the weights of columns and tests. 4: thresholds that are not in the file.
 # 5: sets of categories. 6: columns that come first or are not tested; ROC AUC and baselines of
-# held-out rows. 7: the trees of a sampler; limits on leaves; patience. Files of earlier versions
-# are read, too.
-VERSION = 7
-# The parameters of a classifier that a file holds, by what found its trees. A callback is code, so
+# held-out rows. 7: the trees of a sampler; limits on leaves; patience. 8: numbers and counts. Files
+# of earlier versions are read, too.
+VERSION = 8
+# Of files with classes, so that maptree 0.2.0 reads them.
+VERSION_OF_CLASSES = 7
+# The parameters of an estimator that a file holds, by what found its trees. A callback is code, so
 # it is not among them.
 SHARED = (
     "alpha",
@@ -45,8 +47,10 @@ LIMITS = (
 CHAINS = ("burn_in", "n_chains", "n_samples", "thin")
 PARTICLES = ("ess_threshold", "growth", "n_islands", "n_particles", "proposal", "resampling")
 WISHES = ("first_columns", "without_columns")
+OF_LEAVES = ("kappa", "likelihood", "noise", "nu", "shape")  # for numbers and counts
 PARAMETERS = {
     "search": (*SHARED, *LIMITS, *WISHES),
+    "measured": (*(n for n in SHARED if n != "rho"), *OF_LEAVES, *LIMITS, *WISHES),
     "chains": (*SHARED, *CHAINS, "initial_tree"),
     "particles": (*SHARED, *PARTICLES),
 }
@@ -54,7 +58,7 @@ PARAMETERS = {
 
 @dataclass(frozen=True)
 class StoredModel:
-    """What a model file holds: fitted trees, and the parameters of their classifier."""
+    """What a model file holds: fitted trees, and the parameters of their estimator."""
 
     fitted: FittedTree
     parameters: Mapping[str, Any]
@@ -66,9 +70,15 @@ class StoredModel:
 
 
 def found_by(fitted: FittedTree) -> str:
-    """Return what found the trees of a model: a key of ``PARAMETERS``."""
+    """Return what found the trees of a model: a key of ``PARAMETERS``.
+
+    It is "search", "chains" or "particles" for classes, and "measured", which is a search as well,
+    for numbers and counts.
+    """
     from maptree.trees.average import Chains
 
+    if fitted.measured is not None:
+        return "measured"
     if fitted.average is None:
         return "search"
     return "chains" if isinstance(fitted.average.origin, Chains) else "particles"

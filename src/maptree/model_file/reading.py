@@ -30,18 +30,21 @@ from maptree.model_file import (
     PARAMETERS,
     PARTICLES,
     VERSION,
+    VERSION_OF_CLASSES,
     WISHES,
     StoredModel,
 )
 from maptree.model_file.average import read_average
 from maptree.model_file.foreign_files import refuse_table
 from maptree.model_file.labels import read_labels
+from maptree.model_file.outcome import MOST_SUM, read_outcome
 from maptree.model_file.path_checks import refuse_impossible_paths
 from maptree.model_file.training import read_training
 from maptree.parameters.budget import Budget, Constraints
 from maptree.parameters.columns import find_wishes, read_columns
 from maptree.parameters.limits import MAX_TOTAL_WEIGHT, n_threads, time_limit
 from maptree.parameters.numbers import whole_number
+from maptree.parameters.outcomes import read_count_prior, read_likelihood, read_number_prior
 from maptree.parameters.prior import MAX_RHO, MIN_RHO, Prior, read_alpha, read_beta, read_rho
 from maptree.parameters.sampling import Lengths, read_particles
 from maptree.parameters.split_prior import Odds, by_column, read_column_weights, read_split_prior
@@ -51,6 +54,7 @@ from maptree.schema.schema_json import read_encoder_parameters, read_schema
 from maptree.schema.weights_of_tests import weights_of_levels
 from maptree.trees.certificate import STATUSES, Certificate
 from maptree.trees.fitted import SAMPLER_TRACE, TRACE, FittedTree
+from maptree.trees.outcomes import Numbers
 from maptree.trees.tree import Tree, TreeError
 
 _FIELDS = (
@@ -106,10 +110,10 @@ def read_model(path: str | os.PathLike[str]) -> StoredModel:
 def parse_model(values: Any) -> StoredModel:
     """Return the model that JSON values describe; a ValueError says what is wrong."""
     _refuse_foreign(values)
-    added = {} if values["version"] > 6 else {"average": None}
-    given = fields(values, "the file", [name for name in _FIELDS if name not in added]) | added
-    classes = read_labels(given["classes"], "classes")
-    found_by = _found_by(given["average"])
+    given = _read_fields(values)
+    measured = given["outcome"] is not None
+    classes = np.empty(0) if measured else read_labels(given["classes"], "classes")
+    found_by = "measured" if measured else _found_by(given["average"])
     parameters, constraints = _read_parameters(
         given["parameters"], len(classes), given["version"], found_by
     )
@@ -127,11 +131,12 @@ def parse_model(values: Any) -> StoredModel:
         column_weights if odds else (),
     )
     weights_of_levels(schema.columns, prior.split_prior, column_weights)  # refuses missing levels
-    tree = _read_tree(given["tree"], len(schema.tests), len(classes))
+    tree = _read_tree(given["tree"], len(schema.tests), None if measured else len(classes))
+    outcome = read_outcome(given["outcome"], tree)
     _refuse_tests_not_kept(tree, schema)
     _refuse_unwished_tests(tree, schema, constraints)
     refuse_impossible_paths(tree, schema)
-    alone = found_by == "search"
+    alone = given["average"] is None
     certificate, importances = given["certificate"], given["feature_importances"]
     fitted = FittedTree(
         tree=tree,
@@ -140,15 +145,30 @@ def parse_model(values: Any) -> StoredModel:
         prior=prior,
         training=read_training(given["training"], tree, given["version"]),
         trace=_read_trace(given["trace"], TRACE if alone else SAMPLER_TRACE),
-        certificate=_read_certificate(certificate) if alone or certificate is not None else None,
+        certificate=_read_certificate(certificate, isinstance(outcome, Numbers))
+        if alone or certificate is not None
+        else None,
         constraints=constraints,
         importances=_read_importances(importances, len(schema.columns))
         if alone or importances is not None
         else None,
         average=read_average(given["average"], schema, tree),
+        measured=outcome,
     )
     _refuse_contradiction(fitted)
     return StoredModel(fitted, parameters)
+
+
+def _read_fields(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of the file, and those that its version has not."""
+    if values["version"] > VERSION_OF_CLASSES:
+        added: dict[str, Any] = {"classes": None, "rho": [], "average": None}
+        given = fields(values, "the file", [*(n for n in _FIELDS if n not in added), "outcome"])
+        if given["outcome"] is None:
+            raise ValueError("outcome is null: it must say what the tree predicts.")
+        return given | added
+    added = {"outcome": None} | ({} if values["version"] > 6 else {"average": None})
+    return fields(values, "the file", [name for name in _FIELDS if name not in added]) | added
 
 
 def _found_by(average: object) -> str:
@@ -182,7 +202,7 @@ def _refuse_foreign(values: Any) -> None:
 def _read_parameters(
     value: object, n_classes: int, version: int, found_by: str
 ) -> tuple[dict[str, Any], Constraints]:
-    """Return the parameters of a classifier; all are values that ``fit`` accepts."""
+    """Return the parameters of an estimator; all are values that ``fit`` accepts."""
     added: dict[str, Any] = {}
     if version < 7:
         added |= {"max_leaf_nodes": None, "patience": None}
@@ -211,14 +231,19 @@ def _read_parameters(
     try:
         read_alpha(given["alpha"])
         read_beta(given["beta"])
-        read_rho(given["rho"], n_classes)
+        if found_by == "measured":
+            read_likelihood(given["likelihood"])
+            read_number_prior(given["kappa"], given["nu"], given["noise"])
+            read_count_prior(given["shape"])
+        else:
+            read_rho(given["rho"], n_classes)
         read_split_prior(given["split_prior"])
         read_column_weights(given["column_weights"])
         for name in WISHES:
             read_columns(name, given.get(name))
         if not isinstance(given["verbose"], bool):
             whole_number("verbose", given["verbose"], least=0)
-        if found_by == "search":
+        if found_by in ("search", "measured"):
             limits = {name: given[name] for name in ("time_limit", *LIMITS, "n_jobs")}
             constraints = Budget.read(**limits).constraints
         else:
@@ -323,8 +348,10 @@ def _read_matrix(value: object) -> Schema:
     )
 
 
-def _read_tree(value: object, n_tests: int, n_classes: int) -> Tree:
-    given = fields(value, "tree", ("feature", "left", "right", "counts"))
+def _read_tree(value: object, n_tests: int, n_classes: int | None) -> Tree:
+    """Return a tree of classes, or of numbers or counts if their number is None."""
+    held = ("rows", "sums") if n_classes is None else ("counts",)
+    given = fields(value, "tree", ("feature", "left", "right", *held))
     n = len(items(given["feature"], "tree.feature"))
 
     def nodes(name: str, most: int) -> NDArray[np.int32]:
@@ -332,23 +359,35 @@ def _read_tree(value: object, n_tests: int, n_classes: int) -> Tree:
         checked = [whole(v, f"tree.{name}[{i}]", -1, most) for i, v in enumerate(entries)]
         return np.array(checked, dtype=np.int32)
 
-    counts = [
-        [
-            whole(count, f"tree.counts[{i}][{k}]", 0, MAX_TOTAL_WEIGHT)
-            for k, count in enumerate(items(row, f"tree.counts[{i}]", n_classes))
+    def table(name: str, width: int, least: int, most: int) -> NDArray[np.int64]:
+        checked = [
+            [
+                whole(entry, f"tree.{name}[{i}][{k}]", least, most)
+                for k, entry in enumerate(items(row, f"tree.{name}[{i}]", width))
+            ]
+            for i, row in enumerate(items(given[name], f"tree.{name}", n))
         ]
-        for i, row in enumerate(items(given["counts"], "tree.counts", n))
-    ]
+        return np.array(checked, dtype=np.int64).reshape(n, width)
+
+    sums = None
+    if n_classes is None:
+        rows = enumerate(items(given["rows"], "tree.rows", n))
+        listed = [whole(v, f"tree.rows[{i}]", 1, MAX_TOTAL_WEIGHT) for i, v in rows]
+        counts = np.array(listed, dtype=np.int64).reshape(n, 1)
+        sums = table("sums", 2, -MOST_SUM, MOST_SUM)
+    else:
+        counts = table("counts", n_classes, 0, MAX_TOTAL_WEIGHT)
     try:
         tree = Tree(
-            nodes("feature", n_tests - 1),
-            nodes("left", n - 1),
-            nodes("right", n - 1),
-            np.array(counts, dtype=np.int64).reshape(n, n_classes),
+            nodes("feature", n_tests - 1), nodes("left", n - 1), nodes("right", n - 1), counts, sums
         )
     except TreeError as error:
         raise ValueError(f"tree: {error}") from None
-    _refuse_wrong_sums(tree)
+    _refuse_wrong_sums(tree, tree.counts, held[0])
+    if sums is not None:
+        _refuse_wrong_sums(tree, tree.sums, "sums")
+    if not tree.counts[0].all() or tree.counts[0].sum() > MAX_TOTAL_WEIGHT:
+        raise ValueError(f"tree.{held[0]}[0] has a class without rows, or too many rows.")
     return tree
 
 
@@ -365,30 +404,32 @@ def _refuse_tests_not_kept(tree: Tree, schema: Schema) -> None:
             ) from None
 
 
-def _refuse_wrong_sums(tree: Tree) -> None:
+def _refuse_wrong_sums(tree: Tree, of_nodes: NDArray[np.int64], name: str) -> None:
     inner = np.flatnonzero(tree.feature >= 0)
-    below = tree.counts[tree.left[inner]] + tree.counts[tree.right[inner]]
-    wrong = inner[(tree.counts[inner] != below).any(axis=1)]
+    below = of_nodes[tree.left[inner]] + of_nodes[tree.right[inner]]
+    wrong = inner[(of_nodes[inner] != below).any(axis=1)]
     if len(wrong):
         raise ValueError(
-            f"tree.counts[{wrong[0]}] is not the sum of the counts of its two children."
+            f"tree.{name}[{wrong[0]}] is not the sum of the {name} of its two children."
         )
-    if not tree.counts[0].all() or tree.counts[0].sum() > MAX_TOTAL_WEIGHT:
-        raise ValueError("tree.counts[0] has a class without rows, or too many rows.")
 
 
-def _read_certificate(value: object) -> Certificate:
+def _read_certificate(value: object, density: bool) -> Certificate:
+    """Return the certificate; the bound on a density may be infinite, on a probability it is 0."""
     where = "certificate"
     given = fields(value, where, list(Certificate.__dataclass_fields__))
     status = text(given["status"], f"{where}.status")
     if status not in STATUSES:
         raise ValueError(f"{where}.status is {show(status)}: it must be {' or '.join(STATUSES)}.")
+    unbounded = density and given["log_posterior_bound"] == given["gap"] == "inf"
     certificate = Certificate(
         status=status,
         optimal=boolean(given["optimal"], f"{where}.optimal"),
         log_posterior=number(given["log_posterior"], f"{where}.log_posterior"),
-        log_posterior_bound=number(given["log_posterior_bound"], f"{where}.log_posterior_bound"),
-        gap=number(given["gap"], f"{where}.gap", least=0),
+        log_posterior_bound=math.inf
+        if unbounded
+        else number(given["log_posterior_bound"], f"{where}.log_posterior_bound"),
+        gap=math.inf if unbounded else number(given["gap"], f"{where}.gap", least=0),
         proved_depth=math.inf
         if given["proved_depth"] == "inf"
         else whole(given["proved_depth"], f"{where}.proved_depth", 0, _COUNT),

@@ -11,6 +11,8 @@ from itertools import pairwise
 from typing import Any
 
 from maptree.files.json_values import fields, items, number, show, text, whole
+from maptree.model_file.measured_scores import read_measured_scores
+from maptree.trees.measured_scores import MeasuredScores
 from maptree.trees.seen_rows import SAMPLE, SeenRows
 from maptree.trees.training import BaselineScores, HeldOutScores, TrainingSummary
 from maptree.trees.tree import Tree
@@ -37,9 +39,13 @@ def read_training(value: object, tree: Tree, version: int) -> TrainingSummary:
     names = list(TrainingSummary.__dataclass_fields__)
     if version == 1:
         names.remove("seen")
-    given = fields(value, where, names)
     counts = tree.counts[0].tolist()
-    if given["class_counts"] != counts or given["rows"] != sum(counts):
+    measured = tree.sums.shape[1] > 0
+    if measured:
+        names.remove("class_counts")
+    given = fields(value, where, names)
+    wrong = not measured and given["class_counts"] != counts
+    if wrong or isinstance(given["rows"], bool) or given["rows"] != sum(counts):
         raise ValueError(f"{where}.rows and class_counts differ from those of the tree's root.")
     date = text(given["date"], f"{where}.date")
     try:
@@ -49,13 +55,22 @@ def read_training(value: object, tree: Tree, version: int) -> TrainingSummary:
     target = given["target"]
     return TrainingSummary(
         rows=sum(counts),
-        class_counts=tuple(counts),
+        class_counts=() if measured else tuple(counts),
         date=date,
         library=text(given["library"], f"{where}.library"),
         target=None if target is None else text(target, f"{where}.target"),
-        held_out=_read_scores(given["held_out"], f"{where}.held_out", version),
+        held_out=_read_held_out(given["held_out"], f"{where}.held_out", tree, version),
         seen=_read_seen(given.get("seen"), f"{where}.seen", sum(counts)),
     )
+
+
+def _read_held_out(
+    value: object, where: str, tree: Tree, version: int
+) -> HeldOutScores | MeasuredScores | None:
+    """Return the scores of what the tree predicts."""
+    if tree.sums.shape[1]:
+        return read_measured_scores(value, where)
+    return _read_scores(value, where, version)
 
 
 def _read_scores(value: object, where: str, version: int) -> HeldOutScores | None:

@@ -12,13 +12,15 @@ import numpy as np
 from maptree.files.json_values import write_number
 from maptree.files.strict_json import dump, parse
 from maptree.files.whole_file import write_whole
-from maptree.model_file import FORMAT, PARAMETERS, VERSION, StoredModel
+from maptree.model_file import FORMAT, PARAMETERS, VERSION, VERSION_OF_CLASSES, StoredModel
 from maptree.model_file.average import write_average
 from maptree.model_file.labels import write_labels
+from maptree.model_file.outcome import write_outcome
 from maptree.model_file.reading import parse_model
 from maptree.model_file.training import write_training
 from maptree.schema.kept_thresholds import keep_thresholds
 from maptree.schema.schema_json import write_schema
+from maptree.trees.fitted import FittedTree
 
 
 def write_model(model: StoredModel, path: str | os.PathLike[str]) -> None:
@@ -37,29 +39,26 @@ def write_model(model: StoredModel, path: str | os.PathLike[str]) -> None:
 
 
 def _values(model: StoredModel) -> dict[str, Any]:
-    fitted, tree, schema = model.fitted, model.fitted.tree, model.fitted.schema
+    fitted, schema = model.fitted, model.fitted.schema
     matrix = {"columns": len(schema.columns), "names": schema.names if schema.named else None}
     certificate = None
     if fitted.certificate is not None:
         certificate = fitted.certificate.numbers()
-        certificate["proved_depth"] = write_number(fitted.certificate.proved_depth)
+        for name in ("proved_depth", "log_posterior_bound", "gap"):
+            certificate[name] = write_number(certificate[name])
     encoded = None
     if schema.encoder is not None:
         encoded = write_schema(keep_thresholds(schema, fitted.needed_tests))
+    classes = fitted.measured is None
     return {
         "format": FORMAT,
-        "version": VERSION,
-        "training": write_training(fitted.training),
-        "classes": write_labels(fitted.classes),
+        "version": VERSION_OF_CLASSES if classes else VERSION,
+        "training": _training(fitted),
+        **_outcome(fitted),
         "schema": encoded,
         "matrix": matrix if encoded is None else None,
-        "tree": {
-            "feature": tree.feature.tolist(),
-            "left": tree.left.tolist(),
-            "right": tree.right.tolist(),
-            "counts": tree.counts.tolist(),
-        },
-        "rho": fitted.prior.rho.tolist(),
+        "tree": _tree(fitted),
+        **({"rho": fitted.prior.rho.tolist()} if classes else {}),
         "certificate": certificate,
         "feature_importances": None if fitted.importances is None else fitted.importances.tolist(),
         "parameters": {
@@ -69,8 +68,29 @@ def _values(model: StoredModel) -> dict[str, Any]:
             name: [write_number(value) for value in fitted.trace[name].tolist()]
             for name in fitted.trace.dtype.names or ()
         },
-        "average": write_average(fitted.average),
+        **({"average": write_average(fitted.average)} if classes else {}),
     }
+
+
+def _training(fitted: FittedTree) -> dict[str, Any]:
+    values = write_training(fitted.training)
+    if fitted.measured is not None:
+        del values["class_counts"]
+    return values
+
+
+def _outcome(fitted: FittedTree) -> dict[str, Any]:
+    if fitted.measured is None:
+        return {"classes": write_labels(fitted.classes)}
+    return {"outcome": write_outcome(fitted.measured)}
+
+
+def _tree(fitted: FittedTree) -> dict[str, Any]:
+    tree = fitted.tree
+    values = {name: getattr(tree, name).tolist() for name in ("feature", "left", "right")}
+    if fitted.measured is None:
+        return values | {"counts": tree.counts.tolist()}
+    return values | {"rows": tree.rows.tolist(), "sums": tree.sums.tolist()}
 
 
 def _parameter(name: str, value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Class colours that readers with any kind of colour vision can tell apart."""
+"""Colours of classes and of numbers that readers with any kind of colour vision can tell apart."""
 
 from __future__ import annotations
 
@@ -20,6 +20,20 @@ PALETTE = (
     "#BBBBBB",
 )
 OTHERS = len(PALETTE) - 1
+
+# From low to high numbers: viridis (van der Walt and Smith 2015) without its ends, which are hard
+# to see on a dark or on a white page. Lightness rises with every step, so it works in grey, too.
+RAMP = (
+    "#3b528b",
+    "#31688e",
+    "#277f8e",
+    "#21918c",
+    "#20a486",
+    "#35b779",
+    "#5ec962",
+    "#90d743",
+    "#c8e020",
+)
 
 # Parts of a bar that are narrower than this join the grey rest.
 _LEAST = 0.02
@@ -64,3 +78,15 @@ def bar(
         (colour, float(start), float(end))
         for (colour, _), start, end in zip(parts, starts, ends, strict=True)
     ]
+
+
+def shade(value: float, low: float, high: float) -> int:
+    """Return the position in the ramp of a number between the least and the greatest.
+
+    >>> shade(1.0, 1.0, 9.0), shade(5.0, 1.0, 9.0), shade(9.5, 1.0, 9.0), shade(3.0, 3.0, 3.0)
+    (0, 4, 8, 4)
+    """
+    if not low < high:
+        return len(RAMP) // 2
+    share = (value / 2 - low / 2) / (high / 2 - low / 2)  # halves: the difference may be infinite
+    return round(min(max(share, 0.0), 1.0) * (len(RAMP) - 1))

@@ -19,6 +19,8 @@ MARGIN = 10.0
 # Inside a box: the left edge of its content, and the height of each line.
 INSET = 11.0
 TITLE_BASELINE, BAR_TOP, BAR_HEIGHT, WHISKER, SMALL_BASELINE = 18.5, 26.0, 8.0, 38.5, 55.0
+# Where a box has a shape instead of a bar: its height, and the line below.
+SHAPE_TOP, SHAPE_BASE, SHAPE_WHISKER = 22.5, 35.5, 39.5
 TITLE_SIZE, SMALL_SIZE = 14.0, 12.5
 # Regular letters are narrower than the bold ones that text_width assumes.
 SMALL_ROOM = 1.1

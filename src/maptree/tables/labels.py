@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from maptree.tables.one_per_row import as_objects, one_per_row, refuse_length
 from maptree.tables.written_numbers import find_numbers
 
 # Class numbers: one byte each if that is enough, because with 100 columns of 0 and 1, four bytes
@@ -24,7 +25,7 @@ _BLOCK = 1 << 15
 # measurements unless they are whole and there are at least this many rows per number, on average;
 # and more of anything is taken for identifiers unless there are more than two rows per label.
 # Where many numbers are taken for classes, that is pointed out.
-_FEW = 20
+FEW_LABELS = 20
 _MANY = 100
 _ROWS_PER_NUMBER = 50
 _ROWS_PER_LABEL = 2
@@ -33,14 +34,15 @@ _ROWS_PER_LABEL = 2
 def target_fault(n_labels: int, n_rows: int, numbers: bool, whole: bool = True) -> str:
     """Return what labels look like if they are not classes, or "" if they may be.
 
-    This is the rule of every fit: the command line refuses such a target, the classifiers warn.
+    The classifiers warn of such a target. The command line refuses identifiers, and takes more
+    numbers than ``FEW_LABELS`` for a number unless it is told otherwise.
 
     >>> target_fault(11_000, 54_000, numbers=True), target_fault(11_000, 54_000, numbers=False)
     ('measurement', '')
     >>> target_fault(38_000, 60_000, numbers=False), target_fault(20, 20, numbers=True)
     ('identifier', '')
     """
-    if n_labels <= _FEW:
+    if n_labels <= FEW_LABELS:
         return ""
     if numbers and (not whole or n_rows < _ROWS_PER_NUMBER * n_labels):
         return "measurement"
@@ -56,7 +58,7 @@ def in_order_if_numbers(texts: Sequence[str]) -> tuple[list[str], bool] | None:
     '$100,000'
     >>> in_order_if_numbers(["$1", "$2"])
     """
-    found = find_numbers([list(texts)], None) if len(texts) > _FEW else None
+    found = find_numbers([list(texts)], None) if len(texts) > FEW_LABELS else None
     if found is None:
         return None
     order = np.argsort(found.numbers, kind="stable")
@@ -75,7 +77,7 @@ def doubtful_classes(classes: NDArray[Any], n_rows: int) -> str:
         return (
             f"y has {len(classes):,} different numbers in {n_rows:,} rows, from {classes[0]} to "
             f"{classes[-1]}: it looks like a measurement, but this predicts classes. Bin it into a "
-            "few classes, such as low and high, or use a regression method."
+            "few classes, such as low and high, or use MAPTreeRegressor."
         )
     if fault == "identifier":
         return (
@@ -96,7 +98,7 @@ def many_numbers(n: int, least: object, most: object) -> str:
         return ""
     return (
         f"{n:,} different numbers, from {least} to {most}. Each is a class of its own, without "
-        "order: if they are measurements, bin them into a few classes, such as low and high"
+        "order: if they are measurements, use MAPTreeRegressor"
     )
 
 
@@ -196,7 +198,7 @@ def _read_series(y: Any, n_rows: int) -> tuple[NDArray[Any], Codes] | None:
         nw.Enum,
     ):
         return None
-    _refuse_length(len(series), n_rows)
+    refuse_length(len(series), n_rows, "label")
     values = read_series(series, "y")
     if values.missing is not None:
         row = int(np.argmax(values.missing))
@@ -264,50 +266,13 @@ def _few(labels: NDArray[Any]) -> str:
 
 
 def _as_column(y: Any, n_rows: int) -> NDArray[Any]:
-    if y is None:
-        raise ValueError(
-            "The classifier requires y to be passed, but the target y is None: "
-            "pass one label per row."
-        )
-    if hasattr(y, "tocsr"):  # without scipy, which takes long to import
-        raise TypeError("y is a sparse matrix: pass the labels as an array, y.toarray().ravel().")
-    try:
-        labels: NDArray[Any] = np.asarray(y)
-    except ValueError:
-        raise ValueError(
-            "y holds sequences of different lengths: pass one label per row."
-        ) from None
-    if isinstance(y, (list, tuple)) and labels.ndim == 1:
+    column = one_per_row(y, n_rows, "classifier", "label")
+    if isinstance(y, (list, tuple)) and column.dtype.kind != "O" and np.ndim(y[:1]) == 1:
         # Read as objects: numpy has silently turned [1, "a"] into text, and whole numbers beyond
         # 64 bits into rounded ones.
-        objects = np.empty(len(y), dtype=object)
-        objects[:] = y
-        plain = _plain(objects)
-        labels = plain if plain.dtype.kind == "O" and labels.dtype.kind == "f" else labels
-    if labels.ndim == 0:
-        such_as = f", such as X[{y!r}] if that is a column" if isinstance(y, str) else ""
-        raise ValueError(
-            f"y should be a 1d array, got the single value {y!r} instead: pass one label per "
-            f"row{such_as}."
-        )
-    if labels.ndim > 2 or (labels.ndim == 2 and labels.shape[1] != 1):
-        raise ValueError(
-            f"y should be a 1d array, got an array of shape {labels.shape} instead: "
-            "pass one label per row; several outputs are not supported."
-        )
-    # Here, so that the command line can refuse a target before scikit-learn is imported.
-    from sklearn.utils.validation import column_or_1d
-
-    column: NDArray[Any] = column_or_1d(labels, warn=True)
-    _refuse_length(len(column), n_rows)
+        plain = _plain(as_objects(y))
+        return plain if plain.dtype.kind == "O" and column.dtype.kind == "f" else column
     return _plain(column) if column.dtype.kind == "O" else column
-
-
-def _refuse_length(n_labels: int, n_rows: int) -> None:
-    if n_labels != n_rows:
-        raise ValueError(
-            f"X has {n_rows:,} rows but y has {n_labels:,} labels: pass one label per row."
-        )
 
 
 def _family(label: object) -> str:
@@ -384,5 +349,6 @@ def _refuse_not_whole(labels: NDArray[np.floating[Any]], first_row: int) -> None
         row = int(np.argmax(bad))
         raise ValueError(
             f"Unknown label type: continuous. y has {labels[row]!s} at row {first_row + row}, but "
-            "classes are whole numbers or text: bin the values into classes, or use a regressor."
+            "classes are whole numbers or text: bin the values into classes, or use "
+            "MAPTreeRegressor."
         )

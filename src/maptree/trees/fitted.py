@@ -17,6 +17,7 @@ from maptree.schema.weights_of_tests import weights_of_tests
 from maptree.trees.average import Average
 from maptree.trees.certificate import Certificate
 from maptree.trees.leaf_probabilities import posterior_mean
+from maptree.trees.outcomes import Classes, Measured, Outcome
 from maptree.trees.training import TrainingSummary
 from maptree.trees.tree import Tree
 
@@ -49,7 +50,7 @@ class FittedTree:
     schema : Schema
         The columns of the table, and their tests.
     classes : array (K,)
-        The distinct labels, sorted.
+        The distinct labels, sorted; none if the tree predicts numbers or counts.
     prior : Prior
         With one pseudo-count ``rho`` per class.
     training : TrainingSummary
@@ -64,6 +65,8 @@ class FittedTree:
         The share of each column in the gain of the splits; None for the best tree of a sampler.
     average : Average or None
         The trees of a sampler, whose predictions are averaged; None: the tree predicts alone.
+    measured : Numbers, Counts or None
+        What the tree predicts, with the prior of its leaves; None: classes.
     """
 
     tree: Tree
@@ -76,15 +79,34 @@ class FittedTree:
     constraints: Constraints = field(default_factory=Constraints)
     importances: NDArray[np.float64] | None = None
     average: Average | None = None
+    measured: Measured | None = None
+
+    @property
+    def outcome(self) -> Outcome:
+        """What the tree predicts, and what its leaves know about it."""
+        return Classes(self.classes, self.prior.rho) if self.measured is None else self.measured
+
+    def refuse_measured(self, what: str) -> None:
+        """Refuse a tree of numbers or counts where ``what`` is for classes only.
+
+        It is the subject of a sentence, such as ``The report``.
+        """
+        if self.measured is not None:
+            raise TypeError(
+                f"{what} is not made for trees that predict {self.measured.name} yet, only for "
+                "those that predict classes: use predict, rules and export_text of the model."
+            )
 
     @property
     def labels(self) -> list[str]:
         """The classes as text."""
+        self.refuse_measured("What was asked for")
         return [str(label) for label in self.classes]
 
     @cached_property
     def probabilities(self) -> NDArray[np.float64]:
         """The class probabilities of every node, (nodes, classes): posterior means."""
+        self.refuse_measured("What was asked for")
         return posterior_mean(self.tree.counts, self.prior.rho)
 
     @property
@@ -120,8 +142,14 @@ class FittedTree:
     def is_of_the_table_of(self, other: FittedTree) -> bool:
         """Return whether both were fitted to the same rows, as far as it is known."""
         seen, known = other.training.seen, self.training.seen
-        same = other.schema.names == self.schema.names and list(other.labels) == list(self.labels)
+        same = other.schema.names == self.schema.names and self._predicts_as(other)
         return same and (seen is None or known is None or seen.digest == known.digest)
+
+    def _predicts_as(self, other: FittedTree) -> bool:
+        """Return whether both predict the same classes, or numbers of the same table."""
+        if self.measured is not None or other.measured is not None:
+            return self.measured == other.measured
+        return self.labels == other.labels
 
     def named(self, feature_names: Sequence[str] | None) -> FittedTree:
         """Return the tree with names for a table that had none; None changes nothing.

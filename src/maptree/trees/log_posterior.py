@@ -5,19 +5,37 @@ This is an independent check on the search: it shares no code with it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from scipy.special import gammaln
 
-from maptree.parameters.prior import Prior, read_prior
+from maptree.parameters.outcomes import (
+    NU,
+    SHAPE,
+    STEPS,
+    CountPrior,
+    NumberPrior,
+    read_count_prior,
+    read_likelihood,
+    read_number_prior,
+)
+from maptree.parameters.prior import Prior, read_alpha, read_beta, read_prior
 from maptree.tables.binary import first_not_binary
 from maptree.tables.labels import Codes, class_numbers
+from maptree.tables.numbers import read_counts, read_exposure, read_numbers
+from maptree.tables.standard_units import exposure_units, standardise
 from maptree.tables.weights import read_weights
 from maptree.trees.tree import Tree
 
 # Bytes of packed columns examined at a time, so that temporary arrays stay small.
 _BLOCK = 1 << 20
+
+Weights = NDArray[np.int64] | None
+# What the rows of a leaf cost: minus the log of the probability, or density, of their outcomes.
+LeafCost = Callable[[NDArray[np.bool_]], float]
 
 
 def log_posterior(
@@ -29,19 +47,27 @@ def log_posterior(
     rho: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     test_weights: ArrayLike | None = None,
+    *,
+    likelihood: str | None = None,
+    kappa: float | None = None,
+    nu: float = NU,
+    noise: float | None = None,
+    shape: float = SHAPE,
+    exposure: ArrayLike | None = None,
 ) -> float:
     """Return the unnormalised log posterior log P(tree, y | X) of a tree, in nats.
 
     Parameters
     ----------
     tree : Tree
-        Its ``counts`` are not used: they are recomputed from X and y.
+        Its ``counts`` and ``sums`` are not used: they are recomputed from X and y.
     X : array of shape (rows, tests)
         The 0/1 answers to the tests, as from ``BinaryEncoder.transform``. Duplicate and constant
         columns matter, because the prior depends on them.
     y : array of shape (rows,)
         Labels. If there are as many distinct labels as the tree has classes, they are the classes
-        in sorted order; otherwise they must be class numbers 0, 1, ...
+        in sorted order; otherwise they must be class numbers 0, 1, ... With a likelihood, numbers
+        or counts.
     alpha, beta, rho
         The prior, as in ``MAPTreeClassifier``.
     sample_weight : array of shape (rows,), optional
@@ -50,10 +76,15 @@ def log_posterior(
         How probable the tests are, compared with one another: numbers above 0, such as
         ``test_weights_`` of a classifier or ``BinaryEncoder.test_weights()``. None: all the same,
         which is ``split_prior="tests"``.
+    likelihood : "normal", "poisson" or None, default=None
+        That of numbers or counts, as in ``MAPTreeRegressor``; None: y has labels.
+    kappa, nu, noise, shape, exposure
+        The prior of leaves and the exposure, as in ``MAPTreeRegressor``.
 
     Returns
     -------
     float
+        Of numbers, with the density of y divided by its standard deviation; it may be positive.
         ``-inf`` for a tree with a test that is constant on the rows of its node, because such a
         tree has prior probability 0.
 
@@ -100,12 +131,28 @@ def log_posterior(
             "as from BinaryEncoder().fit_transform(X)."
         )
     n_rows = answers.shape[0]
-    codes = class_numbers(y, n_rows, tree.n_classes)
     weights = read_weights(sample_weight, n_rows)
-    prior = read_prior(alpha, beta, rho, tree.n_classes)
+    prior = Prior(read_alpha(alpha), read_beta(beta), np.empty(0))
+    leaf: LeafCost
+    if likelihood is None:
+        prior = read_prior(alpha, beta, rho, tree.n_classes)
+        leaf = _of_classes(class_numbers(y, n_rows, tree.n_classes), weights, prior.rho)
+    elif read_likelihood(likelihood) == "normal":
+        wanted = read_number_prior(kappa, nu, noise)
+        if not wanted.is_known:
+            raise ValueError(
+                "noise is missing: pass that of the model, as in noise=model.noise_, "
+                "kappa=model.kappa_."
+            )
+        of_leaves = wanted.known()
+        leaf = _of_numbers(read_numbers(y, n_rows), weights, of_leaves)
+    else:
+        found = read_exposure(1 if exposure is None else exposure, n_rows)
+        leaf = _of_counts(read_counts(y, n_rows), found, weights, read_count_prior(shape))
     of_tests = _read_test_weights(test_weights, answers.shape[1])
     columns = np.packbits(answers != 0, axis=0, bitorder="little").T
-    return -_cost(tree, np.ascontiguousarray(columns), of_tests, codes, weights, prior)
+    present = np.ones(n_rows, dtype=bool) if weights is None else weights > 0
+    return -_cost(tree, np.ascontiguousarray(columns), of_tests, present, leaf, prior)
 
 
 def _read_test_weights(given: ArrayLike | None, n_tests: int) -> NDArray[np.float64]:
@@ -139,29 +186,29 @@ def _cost(
     tree: Tree,
     columns: NDArray[np.uint8],
     of_tests: NDArray[np.float64],
-    codes: Codes,
-    weights: NDArray[np.int64] | None,
+    present: NDArray[np.bool_],
+    leaf_cost: LeafCost,
     prior: Prior,
 ) -> float:
     """Return the cost of a tree over packed columns (one row of bytes per test).
 
-    ``of_tests``: the weights of the tests; ``weights``: those of the rows.
+    ``of_tests``: the weights of the tests; ``present``: the rows that count.
     """
-    n_rows = len(codes)
-    present = np.ones(n_rows, dtype=bool) if weights is None else weights > 0
     at = {0: np.packbits(present, bitorder="little")}
     varying = np.full(tree.node_count, -np.inf)  # log of the weight of the tests that vary
-    counts = np.zeros((tree.node_count, tree.n_classes), dtype=np.int64)
+    likelihood = np.zeros(tree.node_count)
     possible = np.ones(tree.node_count, dtype=bool)
     for node in range(tree.node_count):  # parents come before their children
         rows = at.pop(node)
-        counts[node] = _count(rows, codes, weights, tree.n_classes)
         varies = _varies(columns, rows)
         if varies.any():
             heaviest = of_tests[varies].max()  # by which they are divided: the sum may be too large
             varying[node] = np.log((of_tests[varies] / heaviest).sum()) + np.log(heaviest)
         test = tree.feature[node]
-        if test >= 0:
+        if test < 0:
+            mask = np.unpackbits(rows, count=len(present), bitorder="little").view(bool)
+            likelihood[node] = leaf_cost(mask) if mask.any() else 0.0
+        else:
             possible[node] = varies[test]
             at[int(tree.left[node])] = rows & ~columns[test]
             at[int(tree.right[node])] = rows & columns[test]
@@ -169,8 +216,7 @@ def _cost(
     # In logarithms: p_split itself may be too small for a float.
     log_p_split = np.log(prior.alpha) - prior.beta * np.log1p(tree.depths)
     stop = -np.log1p(-np.exp(log_p_split))
-    leaf = np.where(varying > -np.inf, stop, 0.0) + _likelihood_cost(counts, prior.rho)
-    subtree = leaf.copy()
+    subtree = np.where(varying > -np.inf, stop, 0.0) + likelihood
     for node in np.flatnonzero(tree.feature >= 0)[::-1]:
         if possible[node]:
             chosen = varying[node] - np.log(of_tests[tree.feature[node]])
@@ -179,19 +225,6 @@ def _cost(
         else:
             subtree[node] = np.inf
     return float(subtree[0])
-
-
-def _count(
-    rows: NDArray[np.uint8],
-    codes: Codes,
-    weights: NDArray[np.int64] | None,
-    n_classes: int,
-) -> NDArray[np.int64]:
-    mask = np.unpackbits(rows, count=len(codes), bitorder="little").view(bool)
-    if weights is None:
-        return np.bincount(codes[mask], minlength=n_classes)
-    # Sums of whole numbers below 2**53 are exact in the floats that bincount works with.
-    return np.bincount(codes[mask], weights[mask], minlength=n_classes).astype(np.int64)
 
 
 def _varies(columns: NDArray[np.uint8], rows: NDArray[np.uint8]) -> NDArray[np.bool_]:
@@ -208,12 +241,50 @@ def _varies(columns: NDArray[np.uint8], rows: NDArray[np.uint8]) -> NDArray[np.b
     return varies
 
 
-def _likelihood_cost(counts: NDArray[np.int64], rho: NDArray[np.float64]) -> NDArray[np.float64]:
+def _of_classes(codes: Codes, weights: Weights, rho: NDArray[np.float64]) -> LeafCost:
     """-log of B(counts + rho) / B(rho), B the multivariate Beta function."""
     total = rho.sum()
-    cost: NDArray[np.float64] = (
-        gammaln(counts.sum(axis=1) + total)
-        - gammaln(total)
-        - (gammaln(counts + rho) - gammaln(rho)).sum(axis=1)
-    )
+
+    def cost(rows: NDArray[np.bool_]) -> float:
+        # Sums of whole numbers below 2**53 are exact in floats.
+        some = None if weights is None else weights[rows]
+        counts = np.bincount(codes[rows], some, minlength=len(rho))
+        of_classes = (gammaln(counts + rho) - gammaln(rho)).sum()
+        return float(gammaln(counts.sum() + total) - gammaln(total) - of_classes)
+
+    return cost
+
+
+def _of_numbers(y: NDArray[np.float64], weights: Weights, prior: NumberPrior) -> LeafCost:
+    """-log of a multivariate t density: by the mean of the rows, and squares around it."""
+    u = standardise(y, weights).z / STEPS
+    times = np.ones(len(u)) if weights is None else weights.astype(np.float64)
+    kappa, freedom, spread = prior.kappa, prior.nu, prior.nu * prior.noise
+
+    def cost(rows: NDArray[np.bool_]) -> float:
+        n, some, of_some = times[rows].sum(), u[rows], times[rows]
+        mean = (some @ of_some) / n
+        squares = (some - mean) ** 2 @ of_some + n * kappa / (n + kappa) * mean**2
+        constant = gammaln(freedom / 2) - gammaln((freedom + n) / 2)
+        constant += n / 2 * np.log(np.pi * spread) + np.log1p(n / kappa) / 2
+        return float(constant + (freedom + n) / 2 * np.log1p(squares / spread))
+
+    return cost
+
+
+def _of_counts(
+    y: NDArray[np.int64], exposure: NDArray[np.float64], weights: Weights, prior: CountPrior
+) -> LeafCost:
+    """-log of Poisson probabilities, whose rate is averaged over its gamma distribution."""
+    e = exposure_units(exposure, weights).in_means
+    times = np.ones(len(y)) if weights is None else weights.astype(np.float64)
+    shape = prior.shape
+    rate = shape * times.sum() / max(1.0, float(y @ times))  # of the gamma distribution
+
+    def cost(rows: NDArray[np.bool_]) -> float:
+        events, seen = y[rows] @ times[rows], e[rows] @ times[rows]
+        alone = (y[rows] * np.log(e[rows]) - gammaln(y[rows] + 1.0)) @ times[rows]
+        logs = shape * np.log(rate) - (shape + events) * np.log(rate + seen)
+        return float(gammaln(shape) - gammaln(shape + events) - logs - alone)
+
     return cost

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any, Self
 
+from maptree.trees.measured_scores import MeasuredScores
 from maptree.trees.seen_rows import SeenRows
 from maptree.trees.tree import Tree
 
@@ -76,15 +77,16 @@ class TrainingSummary:
     rows : int
         Number of training rows, counted with their weights.
     class_counts : tuple of int
-        Number of these rows per class.
+        Number of these rows per class; none if the tree predicts numbers or counts.
     date : str
         When the fit ended, in UTC, as in "2026-03-04T12:30:00Z".
     library : str
         The version of maptree.
     target : str or None
         The name of the label column, if it has one.
-    held_out : HeldOutScores or None
-        Scores on held-out rows, if they were computed.
+    held_out : HeldOutScores, MeasuredScores or None
+        Scores on held-out rows, if they were computed; the second if the tree predicts numbers or
+        counts.
     seen : SeenRows or None
         By what training rows are recognised; None if there was no time for it, and in models of
         earlier versions.
@@ -95,7 +97,7 @@ class TrainingSummary:
     date: str
     library: str
     target: str | None = None
-    held_out: HeldOutScores | None = None
+    held_out: HeldOutScores | MeasuredScores | None = None
     seen: SeenRows | None = None
 
     @classmethod
@@ -105,7 +107,7 @@ class TrainingSummary:
         name = getattr(y, "name", None)
         return cls(
             rows=sum(counts),
-            class_counts=counts,
+            class_counts=() if tree.sums.shape[1] else counts,
             date=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
             library=version("maptree"),
             target=name if isinstance(name, str) and name else None,

@@ -31,7 +31,11 @@ class Tree:
     left, right : int32 array (nodes,)
         The child where the test is false, and where it is true; -1 at a leaf.
     counts : int64 array (nodes, classes)
-        Training rows of each class that reach the node.
+        Training rows of each class that reach the node; if the tree predicts numbers or counts,
+        one column for all of them.
+    sums : int64 array (nodes, 2)
+        What these rows add up to: of numbers z and z^2, of counts the events and the exposure
+        (docs/design/outcomes.md). No columns if the tree predicts classes.
     depths : int32 array (nodes,)
         Edges from the root to the node.
 
@@ -48,16 +52,25 @@ class Tree:
     left: NDArray[np.int32]
     right: NDArray[np.int32]
     counts: NDArray[np.int64]
+    sums: NDArray[np.int64]
     depths: NDArray[np.int32]
 
     def __init__(
-        self, feature: ArrayLike, left: ArrayLike, right: ArrayLike, counts: ArrayLike
+        self,
+        feature: ArrayLike,
+        left: ArrayLike,
+        right: ArrayLike,
+        counts: ArrayLike,
+        sums: ArrayLike | None = None,
     ) -> None:
+        if sums is None:
+            sums = np.empty((len(np.atleast_1d(feature)), 0), dtype=np.int64)
         for name, values, dtype, ndim in (
             ("feature", feature, np.int32, 1),
             ("left", left, np.int32, 1),
             ("right", right, np.int32, 1),
             ("counts", counts, np.int64, 2),
+            ("sums", sums, np.int64, 2),
         ):
             object.__setattr__(self, name, _whole_array(name, values, dtype, ndim))
         self._check()
@@ -68,7 +81,7 @@ class Tree:
         n = len(self.feature)
         if n == 0:
             raise TreeError("feature is empty: a tree has at least one node.")
-        for name in ("left", "right", "counts"):
+        for name in ("left", "right", "counts", "sums"):
             if len(getattr(self, name)) != n:
                 raise TreeError(
                     f"{name} has {len(getattr(self, name))} entries but feature has {n}: "
@@ -76,6 +89,8 @@ class Tree:
                 )
         if self.counts.shape[1] == 0 or (self.counts < 0).any():
             raise TreeError("counts has a negative entry or no classes: pass (nodes, classes).")
+        if self.sums.shape[1] and (self.sums.shape[1] != 2 or self.n_classes != 1):
+            raise TreeError("sums are two for every node, next to one count: pass (nodes, 2).")
         leaf = self.feature < 0
         if (self.feature[leaf] != -1).any():
             raise TreeError("feature is below -1 at some node: it must be -1 at a leaf.")
@@ -114,8 +129,14 @@ class Tree:
 
     @property
     def n_classes(self) -> int:
-        """Number of classes."""
+        """Number of classes; 1 if the tree predicts numbers or counts."""
         return int(self.counts.shape[1])
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """Training rows that reach each node, counted with their weights."""
+        rows: NDArray[np.int64] = self.counts.sum(axis=1)
+        return rows
 
     def parents(self) -> NDArray[np.int32]:
         """Return the parent of each node; -1 for the root.
@@ -174,9 +195,10 @@ class Tree:
         return csr_matrix((ones, indices, indptr), shape=(len(leaves), self.node_count))
 
     def __repr__(self) -> str:
+        classes = "" if self.sums.shape[1] else f", n_classes={self.n_classes}"
         return (
             f"Tree(node_count={self.node_count}, n_leaves={self.n_leaves}, "
-            f"depth={self.depth}, n_classes={self.n_classes})"
+            f"depth={self.depth}{classes})"
         )
 
     def __eq__(self, other: object) -> bool:
@@ -194,7 +216,7 @@ class Tree:
         return Tree, self._arrays()
 
     def _arrays(self) -> tuple[NDArray[Any], ...]:
-        return self.feature, self.left, self.right, self.counts
+        return self.feature, self.left, self.right, self.counts, self.sums
 
 
 def _whole_array(name: str, values: ArrayLike, dtype: type, ndim: int) -> NDArray[Any]:

@@ -13,6 +13,7 @@ from textwrap import fill
 
 from maptree.trees.certificate import ALTERNATIVE, Certificate
 from maptree.trees.fitted import FittedTree
+from maptree.trees.outcomes import Numbers
 from maptree.words.glossary import GLOSSARY
 from maptree.words.html_parts import fragment, glossary, paragraphs, verdict
 from maptree.words.nats import (
@@ -44,6 +45,10 @@ _ONLY_A_LEAF = "A single leaf is the only tree of depth 0."
 _CLASS_LIMIT = (
     "Every node of a tree holds a count of each class, and larger trees would take more than "
     "128 MiB: merge classes."
+)
+_DENSITY = (
+    "That is about y rounded to 1/256 of its standard deviation, and log posteriors are of the "
+    "density of y divided by that, which may be above 1."
 )
 _WIDTH = 79
 
@@ -129,6 +134,8 @@ def certificate_sentences(fitted: FittedTree) -> list[str]:
             f"{len(fitted.schema.columns):,} columns: the tree does not test them, and nothing is "
             "proved about trees that do."
         )
+    if isinstance(fitted.measured, Numbers):
+        statements.append(_DENSITY)
     return [*statements, _work(certificate)]
 
 
@@ -165,6 +172,8 @@ def headline(fitted: FittedTree) -> str:
 def bounds_sentence(certificate: Certificate, constraints: str = "") -> str:
     """Return the log posterior, its upper bound, and the gap."""
     no_tree = "no such tree" if constraints else "no tree"
+    if math.isinf(certificate.log_posterior_bound):
+        return f"{_log_posterior(certificate)} Nothing is known about other trees."
     return (
         f"Log posterior {certificate.log_posterior:.4f}; {no_tree} exceeds "
         f"{certificate.log_posterior_bound:.4f} (gap {gap_text(certificate.gap, 4)} nats)."
@@ -238,11 +247,9 @@ def prior_sentence(fitted: FittedTree) -> str:
     """
     prior = fitted.prior
     preferred = "tests" if fitted.schema.binary else prior.split_prior  # there both are the same
-    rho = prior.rho.tolist()
-    shown = rho[:1] if len(set(rho)) == 1 else rho
     sentence = (
-        f"Prior: alpha {prior.alpha:g}, beta {prior.beta:g}, "
-        f"rho {', '.join(f'{value:.4g}' for value in shown)}; {_SPLIT_PRIORS[preferred]}"
+        f"Prior: alpha {prior.alpha:g}, beta {prior.beta:g}, {_prior_of_leaves(fitted)}; "
+        f"{_SPLIT_PRIORS[preferred]}"
     )
     named = zip(fitted.schema.names, prior.column_weights, strict=False)
     weights = [f"{name_text(name)} {weight:g}" for name, weight in named if weight != 1]
@@ -250,6 +257,14 @@ def prior_sentence(fitted: FittedTree) -> str:
         more = f" and {len(weights) - _MOST:,} more" if len(weights) > _MOST else ""
         sentence += f", times weights of columns: {', '.join(weights[:_MOST])}{more}"
     return f"{sentence}."
+
+
+def _prior_of_leaves(fitted: FittedTree) -> str:
+    if fitted.measured is not None:
+        return ", ".join(f"{name} {value:g}" for name, value in vars(fitted.measured.prior).items())
+    rho = fitted.prior.rho.tolist()
+    shown = rho[:1] if len(set(rho)) == 1 else rho
+    return f"rho {', '.join(f'{value:.4g}' for value in shown)}"
 
 
 def size_sentence(fitted: FittedTree) -> str:

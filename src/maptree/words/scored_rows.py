@@ -37,8 +37,8 @@ def rows_heading(overlap: Overlap) -> str:
     return f"On rows of which {about}{overlap.estimate:,} of {overlap.rows:,} {were} {used}"
 
 
-def rows_sentences(overlap: Overlap) -> list[str]:
-    """Return what is known about the rows in sentences.
+def rows_sentences(overlap: Overlap, target: str = "the class") -> list[str]:
+    """Return what is known about the rows in sentences; ``target`` is what the tree predicts.
 
     >>> rows_sentences(Overlap(200, unknown="the model file does not say"))
     ['It is not known whether the tree was fitted to these rows: the model file does not say.']
@@ -54,7 +54,7 @@ def rows_sentences(overlap: Overlap) -> list[str]:
         return [f"It is not known whether the tree was fitted to these rows: {overlap.unknown}."]
     if overlap.exact and not overlap.equal:
         return [f"None of the {rows} is equal to a training row."]
-    sentences = [_counted(overlap) if overlap.exact else _estimated(overlap)]
+    sentences = [_counted(overlap, target) if overlap.exact else _estimated(overlap)]
     if overlap.equal and overlap.repeats:
         sentences.append(_repeated(overlap))
     elif overlap.equal:
@@ -74,16 +74,16 @@ def _repeated(overlap: Overlap) -> str:
     )
 
 
-def _counted(overlap: Overlap) -> str:
+def _counted(overlap: Overlap, target: str) -> str:
     if overlap.equal == overlap.rows:
         return (
             f"All {count(overlap.rows, 'row')} are equal to training rows in every column with a "
-            "test and in the class."
+            f"test and in {target}."
         )
     are = "is equal to a training row" if overlap.equal == 1 else "are equal to training rows"
     return (
         f"{overlap.equal:,} of {count(overlap.rows, 'row')} {are} in every column with a test and "
-        "in the class."
+        f"in {target}."
     )
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import dataclass
 
 import numpy as np
 
 from maptree.trees.fitted import FittedTree
 from maptree.trees.leaf_probabilities import LEVEL, credible_interval
 from maptree.trees.tree import Tree
+from maptree.words.measured import LeafWords
 from maptree.words.numbers import estimate_text
 from maptree.words.tests import Answered, TestWords
 from maptree.words.values import count
@@ -36,13 +38,14 @@ def rules(fitted: FittedTree) -> list[str]:
 def rules_by_leaf(fitted: FittedTree, unseen: bool = False) -> dict[int, str]:
     """Return the rule of each leaf; ``unseen`` as in ``TestWords.condition``."""
     tree, words, found = fitted.tree, TestWords(fitted.schema), {}
+    leaves = _leaf_words(fitted)
     stack: list[tuple[int, list[Answered]]] = [(0, [])]
     while stack:
         node, answers = stack.pop()
         test = int(tree.feature[node])
         if test < 0:
             condition = words.condition(answers, unseen=unseen)
-            found[node] = f"{condition}  ->  {_outcome(fitted, node)}"
+            found[node] = f"{condition}  ->  {leaves.predicted(node)}"
         else:  # the true branch comes out first
             stack.append((int(tree.left[node]), [*answers, (test, False)]))
             stack.append((int(tree.right[node]), [*answers, (test, True)]))
@@ -59,16 +62,16 @@ def indented(fitted: FittedTree, most_depth: float = math.inf) -> str:
     x0 > 45: yes 0.82 [0.59, 0.97], n = 9 (0 no, 9 yes)
     """
     tree, words, lines = fitted.tree, TestWords(fitted.schema), []
-    leaves = _leaves_below(tree)
+    below, leaves = _leaves_below(tree), _leaf_words(fitted)
     stack: list[tuple[int, list[Answered], str]] = [(0, [], "")]
     while stack:
         node, path, condition = stack.pop()
         test = int(tree.feature[node])
         if test < 0:
-            lines.append(f"{condition}{_outcome(fitted, node)} ({_counts(fitted, node)})")
+            lines.append(f"{condition}{leaves.predicted(node)} ({leaves.held(node)})")
             continue
         if len(path) >= most_depth:
-            lines.append(f"{condition}{leaves[node]:,} leaves below, {_rows(fitted, node)}")
+            lines.append(f"{condition}{below[node]:,} leaves below, {_rows(fitted, node)}")
             continue
         if node != 0:
             lines.append(condition.removesuffix(": "))
@@ -105,23 +108,35 @@ def _rows(fitted: FittedTree, node: int) -> str:
     return f"n = {fitted.tree.counts[node].sum():,}"
 
 
-def _outcome(fitted: FittedTree, node: int) -> str:
-    """Return the most probable class of a leaf, its probability, and the number of rows."""
-    mean = fitted.probabilities[node]
-    k = int(np.argmax(mean))
-    counts = fitted.tree.counts[node : node + 1]
-    low, high = credible_interval(counts, fitted.prior.rho, LEVEL)[0, k]
-    return f"{_name(fitted, k)} {estimate_text(mean[k], low, high)}, {_rows(fitted, node)}"
+def _leaf_words(fitted: FittedTree) -> LeafWords | ClassWords:
+    measured = fitted.measured
+    return ClassWords(fitted) if measured is None else LeafWords(fitted, measured)
 
 
-def _counts(fitted: FittedTree, node: int) -> str:
-    counts = fitted.tree.counts[node]
-    listed = np.arange(len(counts)) if len(counts) <= _FEW else np.flatnonzero(counts)
-    more = ""
-    if len(listed) > _MOST:
-        more = f", and {count(len(listed) - _MOST, 'other class', 'other classes')}"
-        listed = listed[np.argsort(-counts[listed], kind="stable")[:_MOST]]
-    return ", ".join(f"{counts[k]:,} {_name(fitted, k)}" for k in listed.tolist()) + more
+@dataclass(frozen=True)
+class ClassWords:
+    """Says what the nodes of a tree of classes predict, and which rows they hold."""
+
+    fitted: FittedTree
+
+    def predicted(self, node: int) -> str:
+        """Return the most probable class of a leaf, its probability, and the number of rows."""
+        fitted = self.fitted
+        mean = fitted.probabilities[node]
+        k = int(np.argmax(mean))
+        counts = fitted.tree.counts[node : node + 1]
+        low, high = credible_interval(counts, fitted.prior.rho, LEVEL)[0, k]
+        return f"{_name(fitted, k)} {estimate_text(mean[k], low, high)}, {_rows(fitted, node)}"
+
+    def held(self, node: int) -> str:
+        """Return how many training rows of each class a node has."""
+        counts = self.fitted.tree.counts[node]
+        listed = np.arange(len(counts)) if len(counts) <= _FEW else np.flatnonzero(counts)
+        more = ""
+        if len(listed) > _MOST:
+            more = f", and {count(len(listed) - _MOST, 'other class', 'other classes')}"
+            listed = listed[np.argsort(-counts[listed], kind="stable")[:_MOST]]
+        return ", ".join(f"{counts[k]:,} {_name(self.fitted, k)}" for k in listed.tolist()) + more
 
 
 def _name(fitted: FittedTree, k: int) -> str:

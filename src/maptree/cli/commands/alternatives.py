@@ -58,8 +58,8 @@ def alternatives(
         list[str] | None,
         typer.Option(
             metavar="NAMES",
-            help="List only trees whose probability of the second class never falls with these "
-            "columns, separated by commas. Repeatable.",
+            help="List only trees whose probability of the second class, or whose mean of a number "
+            "or count, never falls with these columns, separated by commas. Repeatable.",
             rich_help_panel=search_options.WISHES,
         ),
     ] = None,
@@ -82,6 +82,7 @@ def alternatives(
     ] = "60",
     limits: search_options.LimitOptions,
     target: options.KnownTarget = None,
+    exposure: options.KnownExposure = None,
     json: options.Json = False,
     file: options.FileOptions,
 ) -> int:
@@ -112,6 +113,7 @@ def alternatives(
         falling=falling or [],
         limits=read_limits(time_limit, limits),
         target=target,
+        exposure=exposure,
         as_json=json,
     )
 

@@ -41,7 +41,7 @@ def compare(
       maptree fit people.csv -t income -m without.json --without postcode
       maptree compare people.model.json without.json --data test.csv
     """
-    from maptree.cli.mistakes import refuse_absent
+    from maptree.cli.mistakes import Refusal, refuse_absent
 
     if data is not None:
         refuse_absent(data)  # before anything slow is imported
@@ -52,6 +52,13 @@ def compare(
     from maptree.model_file.reading import read_model
 
     pair = read_model(model).fitted, read_model(other).fitted
+    for path, fitted in zip((model, other), pair, strict=True):
+        if fitted.measured is not None:
+            raise Refusal(
+                f"maptree compare is for classes so far, and {path} predicts "
+                f"{fitted.measured.name}: compare the log posteriors and scores that maptree show "
+                "prints."
+            )
     refuse_other_classes(*pair)
     seen, without = None, 0
     if data is not None:

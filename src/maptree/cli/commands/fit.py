@@ -75,7 +75,7 @@ def fit(
             "--average",
             metavar="",
             help="Predict by the average over trees drawn from the posterior, by Markov chains "
-            "that start from the tree found. The model keeps that tree, too.",
+            "that start from the tree found. The model keeps that tree, too. For classes only.",
             rich_help_panel=_AVERAGE,
         ),
     ] = False,
@@ -93,6 +93,10 @@ def fit(
 ) -> int:
     """Find the most probable tree for a table and write a model file.
 
+    A target of more than 20 different numbers is taken as a number: a
+    regression, with a normal distribution in each leaf. --task decides
+    otherwise.
+
     Ctrl-C stops the search: the best tree so far is printed and saved, and
     the exit code is 130.
 
@@ -100,6 +104,8 @@ def fit(
     Examples:
       maptree fit people.csv --target income --drop id --cv 5
       maptree fit people.csv --target income --average
+      maptree fit flats.csv --target price --cv 5
+      maptree fit claims.csv --target claims --task count --exposure years
     """
     from maptree.cli.settings import Averaging, HoldingOut, Plan, Settings, refuse_at_once
 

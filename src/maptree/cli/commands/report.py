@@ -54,15 +54,21 @@ def report(
     from maptree.words.scored_rows import overlap_document, rows_sentences
 
     fitted = read_model(model).fitted
+    if fitted.measured is not None and (data or costs or positive):
+        raise Refusal(
+            "--data, --costs and --positive are for classes: run maptree report without them; in "
+            "Python, model.to_html(path, X=X, y=y) takes held-out rows of numbers and counts.",
+            USAGE,
+        )
     path = output or options.default_output(model, ".html")
     options.refuse_model(path, model)
     options.refuse_foreign(path, "a report", is_page)
     for option, value in (("--costs", costs), ("--positive", positive)):
         if value and data is None:
             raise Refusal(f"{option} has no effect without --data: pass both.", USAGE)
-    deciding = read_deciding(fitted.labels, costs, positive)
     held_out, without = None, 0
     if data is not None:
+        deciding = read_deciding(fitted.labels, costs, positive)
         source = file.read(data)
         rows = labelled_rows(fitted, source, target)
         held_out = hold_out(

@@ -1,4 +1,4 @@
-"""``maptree score``: how good a model is on rows with known classes."""
+"""``maptree score``: how good a model is on rows with known classes or numbers."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ def score(
     data: options.Data,
     *,
     target: options.KnownTarget = None,
+    exposure: options.KnownExposure = None,
     costs: options.Costs = None,
     positive: options.Positive = None,
     thresholds: Annotated[
@@ -28,16 +29,18 @@ def score(
     json: options.Json = False,
     file: options.FileOptions,
 ) -> None:
-    """Score a model on rows with known classes.
+    """Score a model on rows with known classes, numbers or counts.
 
     Prints accuracy, log loss, calibration and a confusion matrix, what
     probability thresholds and costs do, and whether the model was fitted to
-    these rows.
+    these rows. Of numbers and counts: RMSE, R^2, the mean log score, and the
+    share of rows in their 90% intervals.
 
     \b
-    Example:
+    Examples:
       maptree score people.model.json test.csv
       maptree score people.model.json test.csv --costs yes=5
+      maptree score claims.model.json test.csv --exposure years
     """
     refuse_absent(data)  # before anything slow is imported
     from maptree.cli.deciding import read_deciding
@@ -47,6 +50,7 @@ def score(
         scores_sentence,
         scores_text,
     )
+    from maptree.cli.measured_rows import refuse_exposure_of_classes
     from maptree.cli.rows import labelled_rows
     from maptree.cli.screen import emit, heading, say
     from maptree.model_file.reading import read_model
@@ -58,6 +62,15 @@ def score(
     from maptree.words.text_table import columns_of
 
     fitted = read_model(model).fitted
+    if fitted.measured is not None:
+        from maptree.cli.measured_scoring import run_score
+
+        about_classes = {"--costs": costs, "--positive": positive, "--thresholds": thresholds}
+        options.refuse_for_measured(fitted, about_classes)
+        files = {"model_file": model, "data": data}
+        run_score(fitted, fitted.measured, file.read(data), files, target, exposure, json)
+        return
+    refuse_exposure_of_classes(fitted, exposure)
     deciding = read_deciding(fitted.labels, costs, positive, thresholds)
     source = file.read(data)
     rows = labelled_rows(fitted, source, target)

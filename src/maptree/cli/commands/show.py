@@ -15,14 +15,18 @@ def show(model: options.Model, json: options.Json = False) -> None:
     from maptree.cli.averaged import say_average
     from maptree.cli.descriptions import (
         certificate_text,
-        classes_text,
         columns_text,
+        measured_text,
         model_document,
+        outcome_text,
         scores_sentence,
+        task_of,
     )
     from maptree.cli.screen import emit, heading, say
     from maptree.files.controls import shown
     from maptree.model_file.reading import read_model
+    from maptree.trees.measured_scores import MeasuredScores
+    from maptree.trees.training import HeldOutScores
     from maptree.words.baselines import AVERAGE, TREE, comparison_cells
     from maptree.words.certificate import size_sentence
     from maptree.words.text_table import columns_of
@@ -33,12 +37,12 @@ def show(model: options.Model, json: options.Json = False) -> None:
         emit({"command": "show", "model_file": model, "model": model_document(fitted)})
         return
     training = fitted.training
+    what = "a class" if fitted.measured is None else f"a {task_of(fitted)}"
     say(
-        f"{model}: predicts {shown(training.target or 'a class')}, from {training.rows:,} rows, "
+        f"{model}: predicts {shown(training.target or what)}, from {training.rows:,} rows, "
         f"{training.date}, maptree {training.library}."
     )
-    shares = zip(fitted.classes, training.class_counts, strict=True)
-    say(f"Classes: {classes_text(shares)}.", indent="  ")
+    say(outcome_text(fitted), indent="  ")
     heading("The tree" if fitted.average is None else "The most probable tree")
     say(indented(fitted), indent="    ")
     say(size_sentence(fitted))
@@ -52,8 +56,11 @@ def show(model: options.Model, json: options.Json = False) -> None:
     if training.held_out is not None:
         scores = training.held_out
         heading("On held-out rows")
-        say(f"{scores.method}: {scores.rows:,} rows. {scores_sentence(scores)}")
-        if scores.baselines:
+        said = scores_sentence(scores) if isinstance(scores, HeldOutScores) else ""
+        say(f"{scores.method}: {scores.rows:,} rows. {said}".rstrip())
+        if isinstance(scores, MeasuredScores):
+            say(measured_text(scores))
+        elif scores.baselines:
             name = TREE if fitted.average is None else AVERAGE
             say(columns_of(comparison_cells(scores.as_baseline(name), scores.baselines)))
     heading("Columns")

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from maptree.engine.diagnostics import diagnose
+from maptree.pictures.boxes import LONGEST
 from maptree.pictures.report.markup import text
 from maptree.pictures.short_text import shorten, visible
-from maptree.pictures.tree_view import LONGEST, TreeView
+from maptree.pictures.tree_view import AnyTree
 from maptree.trees.average import Average, Chains
 from maptree.trees.fitted import FittedTree
 from maptree.trees.scores import Scores
@@ -21,7 +22,7 @@ _APART = 0.2  # shares of chains that differ by more are shown
 _CUT = 2 * LONGEST  # characters of a test
 
 
-def average_html(view: TreeView) -> str:
+def average_html(view: AnyTree) -> str:
     """Return the section about the average; empty for a single tree."""
     fitted = view.fitted
     if fitted.average is None:

@@ -1,4 +1,4 @@
-"""The data with which the page's script predicts a case exactly as ``predict_proba`` does.
+"""The data with which the page's script predicts a case exactly as the model does.
 
 Every test has its threshold or category in a form that JavaScript reads without rounding: a number
 as the largest float that is not above the threshold, for float values, and exactly in decimal
@@ -16,18 +16,23 @@ from typing import Any
 import numpy as np
 
 from maptree.pictures import layout as at
-from maptree.pictures.tree_view import TreeView
+from maptree.pictures.class_view import ClassTree
+from maptree.pictures.measured_view import MeasuredTree
+from maptree.pictures.tree_view import AnyTree
 from maptree.schema.columns import IN_ORDER, Column, Test, Threshold
 from maptree.tables.clock import SECOND
 from maptree.tables.exact import floor_to
+from maptree.trees.outcomes import Counts
 from maptree.words.values import category_text, threshold_text
 
-# Decimal places of the ends of an interval.
+# Decimal places of the ends of an interval of a probability.
 _DIGITS = 6
+# Of the intervals of a number or a count, as in measured.js.
+LEVELS = (0.5, 0.9, 0.95)
 _CLOCK = ("datetime", "time", "duration")
 
 
-def page_data(view: TreeView) -> dict[str, Any]:
+def page_data(view: AnyTree) -> dict[str, Any]:
     """Return the tree, and one field for every column that it tests, as JSON values."""
     schema = view.fitted.schema
     # In the order of the tree: the column that the root tests comes first.
@@ -37,27 +42,17 @@ def page_data(view: TreeView) -> dict[str, Any]:
     asked: dict[int, list[Test]] = {column: [] for column in columns}
     for node in inner:
         asked[schema.column_of_test[node.test]].append(schema.tests[node.test])
-    # An interval depends on the number of rows, those of the class, and its rho: many are equal.
-    rho = view.fitted.prior.rho.tolist()
-    like = [rho.index(value) for value in rho]
-    intervals: dict[str, list[float]] = {}
-    nodes: list[dict[str, Any]] = []
-    for node in view.nodes:
-        counts = node.counts.tolist()
-        for count, first, pair in zip(counts, like, node.interval.tolist(), strict=True):
-            intervals[f"{node.n},{count},{first}"] = [_rounded(end) for end in pair]
-        nodes.append({"counts": counts})
+    nodes, known = _of_classes(view) if isinstance(view, ClassTree) else _of_measured(view)
+    for i, values in enumerate(nodes):
+        node = view.nodes[i]
         if node.test >= 0:  # the rules of the leaves are in the table of rules
             column, test = schema.column_of_test[node.test], schema.tests[node.test]
             question = {"field": field_of[column], **_question(schema.columns[column], test)}
-            nodes[-1] |= {"children": node.children, "test": question, "rule": node.rule}
+            values |= {"children": node.children, "test": question, "rule": node.rule}
     return {
         "nodes": nodes,
         "order": view.order,
-        "intervals": intervals,
-        "rho": rho,
-        "classes": view.classes,
-        "colours": view.colours,
+        **known,
         "size": {
             "box": view.place().box,
             "height": at.BOX_HEIGHT,
@@ -71,6 +66,72 @@ def page_data(view: TreeView) -> dict[str, Any]:
             for column in columns
         ],
     }
+
+
+Values = tuple[list[dict[str, Any]], dict[str, Any]]  # of the nodes, and of the tree
+
+
+def _of_classes(view: ClassTree) -> Values:
+    """Return counts, from which the page computes probabilities, and the ends of intervals."""
+    # An interval depends on the number of rows, those of the class, and its rho: many are equal.
+    rho = view.fitted.prior.rho.tolist()
+    like = [rho.index(value) for value in rho]
+    intervals: dict[str, list[float]] = {}
+    nodes: list[dict[str, Any]] = []
+    for node in view.nodes:
+        counts = node.counts.tolist()
+        for count, first, pair in zip(counts, like, node.interval.tolist(), strict=True):
+            intervals[f"{node.n},{count},{first}"] = [_rounded(end) for end in pair]
+        nodes.append({"counts": counts})
+    known = {
+        "intervals": intervals,
+        "rho": rho,
+        "classes": view.classes,
+        "colours": view.colours,
+    }
+    return nodes, known
+
+
+def _of_measured(view: MeasuredTree) -> Values:
+    """Return means and intervals; of counts what the page computes these from."""
+    measured, tree = view.measured, view.fitted.tree
+    counts = isinstance(measured, Counts)
+    nodes: list[dict[str, Any]] = [
+        {
+            "n": node.n,
+            "values": [node.mean, _few_digits(node.low), _few_digits(node.high)],
+            "held": node.held,
+        }
+        for node in view.nodes
+    ]
+    if isinstance(measured, Counts):
+        sizes, seen = measured.posterior(tree)
+        for values, size, exposure in zip(nodes, sizes.tolist(), seen.tolist(), strict=True):
+            values["gamma"] = [size, exposure * measured.exposure]
+    else:
+        found = measured.predictive(tree)
+        ends = [[found.quantile((1 + side * level) / 2) for side in (-1, 1)] for level in LEVELS]
+        for i, (node, values) in enumerate(zip(view.nodes, nodes, strict=True)):
+            if node.test < 0:
+                values["intervals"] = [[_few_digits(float(end[i])) for end in two] for two in ends]
+    return nodes, {
+        "name": view.name,
+        "counts": counts,
+        "exposed": isinstance(measured, Counts) and measured.exposed,
+        "usual": view.usual,
+        "scale": [view.scale.low, view.scale.high],
+        "shape": {
+            "left": at.INSET,
+            "room": view.place().bar,
+            "top": at.SHAPE_TOP,
+            "base": at.SHAPE_BASE,
+        },
+    }
+
+
+def _few_digits(end: float) -> float:
+    """Return an end of an interval in nine digits."""
+    return float(f"{end:.9g}")
 
 
 def _range(column: Column, tests: Sequence[Test]) -> str:

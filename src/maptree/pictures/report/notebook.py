@@ -42,7 +42,7 @@ def notebook_html(fitted: FittedTree, name: str) -> str:
     if fitted.certificate is not None:
         sentences = [size_sentence(fitted), *certificate_sentences(fitted)]
         parts.append(folded("What is proved", paragraphs(sentences) + glossary(GLOSSARY)))
-    css = f".{wide} {{ --width: {found[1]}px; }}\n{piece('tree.css')}\n{palette_css()}"
+    css = f".{wide} {{ --width: {found[1]}px; }}\n{piece('tree.css')}\n{palette_css(view)}"
     return fragment(*parts, style=f".maptree-notebook {{\n{css}\n}}")
 
 

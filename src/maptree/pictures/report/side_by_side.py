@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from string import Template
 from typing import NamedTuple
 
+from maptree.pictures.class_view import ClassTree
 from maptree.pictures.report.markup import piece, text
-from maptree.pictures.tree_view import TreeView, view_tree
+from maptree.pictures.tree_view import AnyTree, view_tree
 from maptree.trees.fitted import FittedTree
 from maptree.words.alternatives import Alternative, Alternatives
 from maptree.words.alternatives_html import comparison
@@ -58,7 +59,7 @@ class _Line(NamedTuple):
     folded: bool  # more is below
 
 
-def _lines(fitted: FittedTree, view: TreeView | None = None) -> Iterator[_Line]:
+def _lines(fitted: FittedTree, view: AnyTree | None = None) -> Iterator[_Line]:
     """Yield the nodes of a tree below the root, or a single leaf, as deep as there is room."""
     tree, words = fitted.tree, TestWords(fitted.schema)
     shown = words if view is None else TestWords(view.fitted.schema)
@@ -80,19 +81,30 @@ def _lines(fitted: FittedTree, view: TreeView | None = None) -> Iterator[_Line]:
         stack.append((int(tree.right[node]), [*path, (test, True)]))
 
 
-def _item(line: _Line, view: TreeView, new: bool) -> str:
-    node, outcome = view.nodes[line.node], ""
+def _item(line: _Line, view: AnyTree, new: bool) -> str:
+    outcome = ""
     if line.folded:
         outcome = " <i>more below</i>"
-    elif node.test < 0:
-        share = probability_text(float(node.mean[node.best]))
-        outcome = (
-            f' <span class="outcome"><i class="k{view.colours[node.best]}"></i>'
-            f"<bdi>{text(view.classes[node.best])}</bdi> {share}, n = {node.n:,}</span>"
-        )
+    elif view.nodes[line.node].test < 0:
+        outcome = _outcome(view, line.node)
     mark = ' class="new"' if new else ""
     return (
         f'<li data-depth="{min(line.depth, _DEEPEST)}"{mark}>{text(line.condition)}{outcome}</li>'
+    )
+
+
+def _outcome(view: AnyTree, number: int) -> str:
+    """Return what a leaf predicts, after its colour."""
+    if isinstance(view, ClassTree):
+        leaf = view.nodes[number]
+        colour, name = view.colour(leaf), view.classes[leaf.best]
+        predicted, n = probability_text(float(leaf.mean[leaf.best])), leaf.n
+    else:
+        found = view.nodes[number]
+        colour, name, predicted, n = view.colour(found), view.name, found.estimate, found.n
+    return (
+        f' <span class="outcome"><i class="k{colour}"></i>'
+        f"<bdi>{text(name)}</bdi> {predicted}, n = {n:,}</span>"
     )
 
 

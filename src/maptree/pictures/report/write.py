@@ -14,38 +14,39 @@ from maptree.encoding.answering import predicted, read_answers, training_overlap
 from maptree.files.whole_file import write_whole
 from maptree.parameters.costs import Costs, read_costs, read_positive
 from maptree.parameters.numbers import bad_value
-from maptree.pictures.report.average import average_html, of_tree_html, shown_of, what_if_note
+from maptree.pictures.class_view import ClassTree
+from maptree.pictures.report.average import average_html, shown_of, what_if_note
 from maptree.pictures.report.case_form import page_data
-from maptree.pictures.report.charts import calibration_chart, search_chart
-from maptree.pictures.report.decision_tables import baselines_html, decisions_html
+from maptree.pictures.report.charts import search_chart
+from maptree.pictures.report.class_parts import ClassParts
 from maptree.pictures.report.held_out import HeldOut, hold_out
 from maptree.pictures.report.markup import data, fingerprint, piece, text
+from maptree.pictures.report.measured_held_out import MeasuredHeldOut, hold_out_measured
+from maptree.pictures.report.measured_parts import MeasuredParts
 from maptree.pictures.report.side_by_side import side_by_side
 from maptree.pictures.report.sizes import sizes_html
 from maptree.pictures.report.tree_svg import legend, palette_css, tree_svg
 from maptree.pictures.search_view import view_search
 from maptree.pictures.short_text import shorten, visible
-from maptree.pictures.tree_view import TreeView, view_tree
+from maptree.pictures.tree_view import AnyTree, view_tree
 from maptree.tables.labels import numbers_among
+from maptree.tables.numbers import read_counts, read_exposure, read_numbers
 from maptree.trees.fitted import FittedTree, HasFittedTree, fitted_tree
+from maptree.trees.outcomes import Counts
 from maptree.words.alternatives import Alternatives
-from maptree.words.baselines import AVERAGE, TREE
 from maptree.words.certificate import certificate_sentences, headline, prior_sentence
 from maptree.words.column_report import to_check
 from maptree.words.glossary import GLOSSARY
 from maptree.words.html_parts import glossary, paragraphs
-from maptree.words.numbers import estimate_texts, probability_text
-from maptree.words.scored_rows import rows_heading, rows_sentences
 from maptree.words.size_path import SizePath
 from maptree.words.values import count
 
-_SCRIPTS = ("exact.js", "numbers.js", "fields.js", "tree.js", "what_if.js", "page.js")
+# Those that every page has; what the leaves predict is between the two.
+_FIRST_SCRIPTS, _LAST_SCRIPTS = ("exact.js", "fields.js"), ("tree.js", "what_if.js", "page.js")
 # Characters of a name in the list of names that were cut.
 _LONGEST_NAME = 500
 # Wider trees are illegible on paper.
 _WIDEST_PRINT = 1500
-# More classes need the whole width of the page for the confusion matrix, and names that go up.
-_FEW_CLASSES = 5
 # Steps of the search in the chart; more cannot be seen.
 _MOST_STEPS = 400
 
@@ -61,21 +62,22 @@ def write_report(
     positive: Any = None,
     alternatives: Alternatives | None = None,
     sizes: SizePath | None = None,
+    exposure: Any = None,
 ) -> None:
-    """Write a report on a fitted classifier as one HTML file that works offline.
+    """Write a report on a fitted classifier or regressor as one HTML file that works offline.
 
     The page shows the tree, which can be zoomed and folded; a form for a case, whose path through
-    the tree is highlighted, with the prediction and its credible interval; the rules, ready to
+    the tree is highlighted, with the prediction and its interval; the rules, ready to
     print; the course of the search, and what is proved. Of a sampler, the tree is the most probable
     one; next to it the page shows what all its trees share, and scores are those of their average.
 
     Parameters
     ----------
-    classifier : fitted MAPTreeClassifier, MCMCTreeClassifier or SMCTreeClassifier
+    classifier : fitted MAPTreeClassifier, MAPTreeRegressor, MCMCTreeClassifier or SMCTreeClassifier
     path : str or path
         The file to write.
-    X, y : table and labels, optional
-        Rows with known classes, best those that were not used for fitting: the page then shows how
+    X, y : table and labels, numbers or counts, optional
+        Rows with known y, best those that were not used for fitting: the page then shows how
         well the tree predicts them, and whether it was fitted to them. Rows with labels that the
         tree does not know count as wrong, and the page says how many.
     feature_names : sequence of str, optional
@@ -83,14 +85,16 @@ def write_report(
     title : str, optional
         The heading of the page.
     costs : array of shape (K, K) or dict, optional
-        What predictions cost, as in ``predict``: the page then shows what decisions cost on these
-        rows.
+        Of classes. What predictions cost, as in ``predict``: the page then shows what decisions
+        cost on these rows.
     positive : label, optional
-        The class that probability thresholds are about; by default the second of two.
+        Of classes. The class that probability thresholds are about; by default the second of two.
     alternatives : Alternatives, optional
         Of ``model.alternatives(n)``: the page then shows the best trees side by side.
     sizes : SizePath, optional
         Of ``size_path``: the page then lists the best trees of other sizes.
+    exposure : array of shape (rows,), or a number, optional
+        Of counts. The exposure of the rows in X; None is 1.
 
     Examples
     --------
@@ -103,7 +107,9 @@ def write_report(
     ...     (Path(folder) / "tree.html").read_text(encoding="utf-8")[:15]
     '<!doctype html>'
     """
-    page = report_html(classifier, X, y, feature_names, title, costs, positive, alternatives, sizes)
+    page = report_html(
+        classifier, X, y, feature_names, title, costs, positive, alternatives, sizes, exposure
+    )
     write_whole(path, page.encode())
 
 
@@ -117,28 +123,18 @@ def report_html(
     positive: Any = None,
     alternatives: Alternatives | None = None,
     sizes: SizePath | None = None,
+    exposure: Any = None,
 ) -> str:
     """Return the text of the report."""
     if (X is None) != (y is None):
         raise ValueError("X and y must be passed together: pass both, or neither.")
     fitted, held_out = fitted_tree(classifier), None
-    classes = fitted.classes.tolist()
-    for name, value in (("costs", costs), ("positive", positive)):
+    for name, value in (("costs", costs), ("positive", positive), ("exposure", exposure)):
         if X is None and value is not None:
             raise bad_value(name, value, "is about rows to score", "pass X and y, too")
     if X is not None:
-        answers = read_answers(fitted.schema, X)
-        labels = numbers_among(fitted.classes, y, answers.n_rows)
-        overlap = training_overlap(fitted, answers.row_hashes(), labels)
-        held_out = hold_out(
-            fitted,
-            answers.leaves(fitted.tree),
-            labels,
-            overlap,
-            None if costs is None else read_costs(costs, classes),
-            read_positive(positive, classes) if positive is not None or len(classes) == 2 else None,
-            None if fitted.average is None else predicted(fitted, answers)[0],
-        )
+        read = _read_classes if fitted.measured is None else _read_measured
+        held_out = read(fitted, X, y, costs, positive, exposure)
     for name, parts in (("alternatives", alternatives), ("sizes", sizes)):
         if not all(fitted.is_of_the_table_of(one.fitted) for one in parts or ()):
             raise ValueError(
@@ -148,19 +144,67 @@ def report_html(
     return report_page(fitted.named(feature_names), held_out, title, others, sizes)
 
 
+def _read_classes(
+    fitted: FittedTree, X: Any, y: Any, costs: Costs | None, positive: Any, exposure: Any
+) -> HeldOut:
+    """Compare rows with known classes with what is predicted."""
+    if exposure is not None:
+        raise TypeError("exposure is for counts, and the tree predicts classes: omit it.")
+    classes = fitted.classes.tolist()
+    answers = read_answers(fitted.schema, X)
+    labels = numbers_among(fitted.classes, y, answers.n_rows)
+    overlap = training_overlap(fitted, answers.row_hashes(), labels)
+    return hold_out(
+        fitted,
+        answers.leaves(fitted.tree),
+        labels,
+        overlap,
+        None if costs is None else read_costs(costs, classes),
+        read_positive(positive, classes) if positive is not None or len(classes) == 2 else None,
+        None if fitted.average is None else predicted(fitted, answers)[0],
+    )
+
+
+def _read_measured(
+    fitted: FittedTree, X: Any, y: Any, costs: Costs | None, positive: Any, exposure: Any
+) -> MeasuredHeldOut:
+    """Compare rows with known numbers or counts with what is predicted."""
+    measured = fitted.measured
+    assert measured is not None
+    for name, value in (("costs", costs), ("positive", positive)):
+        if value is not None:
+            raise TypeError(
+                f"{name} is for classes, and the tree predicts {measured.name}: omit it."
+            )
+    answers = read_answers(fitted.schema, X)
+    if isinstance(measured, Counts):
+        counts = read_counts(y, answers.n_rows)
+        known_by, numbers = counts, counts.astype(np.float64)
+        exposed = None if exposure is None else read_exposure(exposure, answers.n_rows)
+    else:
+        if exposure is not None:
+            raise TypeError("exposure is for counts, and the tree predicts numbers: omit it.")
+        numbers, exposed = read_numbers(y, answers.n_rows), None
+        known_by = numbers.view(np.int64)
+    overlap = training_overlap(fitted, answers.row_hashes(), known_by)
+    return hold_out_measured(fitted, answers.leaves(fitted.tree), numbers, overlap, exposed)
+
+
 def report_page(
     fitted: FittedTree,
-    held_out: HeldOut | None = None,
+    held_out: HeldOut | MeasuredHeldOut | None = None,
     title: str | None = None,
     alternatives: Alternatives | None = None,
     sizes: SizePath | None = None,
 ) -> str:
     """Return the text of the report, with scores and alternatives computed before."""
     view = view_tree(fitted, isolated=True)
-    style = f"{piece('page.css')}\n{piece('tree.css')}\n{palette_css()}"
+    parts = ClassParts(view) if isinstance(view, ClassTree) else MeasuredParts(view)
+    style = f"{piece('page.css')}\n{piece('tree.css')}\n{palette_css(view)}"
     if alternatives is not None or sizes is not None:
         style += f"\n{piece('alternatives.css')}"
-    script = "\n".join(piece(name) for name in _SCRIPTS)
+    scripts = (*_FIRST_SCRIPTS, *parts.scripts, *_LAST_SCRIPTS)
+    script = "\n".join(piece(name) for name in scripts)
     heading = "Decision tree" if title is None else shorten(visible(title), 200)
     return Template(piece("page.html")).substitute(
         style_hash=fingerprint(style),
@@ -168,34 +212,42 @@ def report_page(
         style=style,
         script=script,
         title=text(heading),
-        summary=_summary(view),
+        summary=_summary(view, parts.outcome),
         tree=tree_svg(view),
         large=" large" if view.place().width > _WIDEST_PRINT else "",
         legend=legend(view),
-        rules=_rules(view),
+        hint=text(parts.hint),
+        rules=parts.rules(),
         notes=_notes(fitted),
         average=average_html(view),
         what_if_note=what_if_note(fitted),
         certificate=_certificate(fitted),
         verdict=_verdict(fitted),
         search=_search(fitted),
-        kept_scores=_kept_scores(fitted),
-        held_out="" if held_out is None else _held_out(view, held_out),
+        kept_scores=parts.kept_scores(),
+        held_out="" if held_out is None else _held_out(parts, held_out),
         alternatives=side_by_side(alternatives),
         sizes=sizes_html(sizes, fitted.tree.n_leaves),
-        names=_names(view),
+        names=_names(view, parts.names),
         data=data(page_data(view)),
     )
 
 
-def _summary(view: TreeView) -> str:
+def _summary(view: AnyTree, outcome: str) -> str:
     root, leaves = view.nodes[0], len(view.leaves)
     return (
         f"{count(leaves, 'leaf', 'leaves')}, {count(len(view.fitted.used_columns), 'column')} "
-        f"tested, "
-        f"{count(len(view.classes), 'class', 'classes')}, fitted to {count(root.n, 'row')}."
+        f"tested, {text(outcome)}, fitted to {count(root.n, 'row')}."
         f"{shown_of(view.fitted)}"
     )
+
+
+def _held_out(parts: ClassParts | MeasuredParts, held: HeldOut | MeasuredHeldOut) -> str:
+    if isinstance(parts, ClassParts):
+        assert isinstance(held, HeldOut)
+        return parts.held_out(held)
+    assert isinstance(held, MeasuredHeldOut)
+    return parts.held_out(held)
 
 
 def _verdict(fitted: FittedTree) -> str:
@@ -225,27 +277,6 @@ def _notes(fitted: FittedTree) -> str:
     return f"<section><h2>Notes on columns</h2><ul>{''.join(items)}</ul></section>"
 
 
-def _rules(view: TreeView) -> str:
-    rows = []
-    for number in view.order:
-        leaf = view.nodes[number]
-        if leaf.children is None:
-            mean, low, high = estimate_texts(leaf.mean[leaf.best], *leaf.interval[leaf.best])
-            rows.append(
-                f'<tr data-leaf="{number}"><td class="rule">{text(leaf.rule)}</td>'
-                f'<td class="label">{_tag(view, leaf.best)}</td>'
-                f"<td>{text(mean)}</td>"
-                f"<td>{text(low)} to {text(high)}</td>"
-                f"<td>{leaf.n:,}</td></tr>"
-            )
-    return "\n".join(rows)
-
-
-def _tag(view: TreeView, k: int) -> str:
-    """Return a class with its colour."""
-    return f'<i class="k{view.colours[k]}"></i><bdi>{text(view.classes[k])}</bdi>'
-
-
 def _search(fitted: FittedTree) -> str:
     view = view_search(fitted)
     # Chains that start from the best tree have no bound, and nothing to show.
@@ -270,81 +301,10 @@ def _from_to(values: NDArray[np.float64]) -> str:
     return f"{values[0]:.1f} at the start, {values[-1]:.1f} at the end"
 
 
-def _kept_scores(fitted: FittedTree) -> str:
-    """Return the scores of ``--cv`` or ``--test-fraction``, which the model keeps."""
-    scores = fitted.training.held_out
-    if scores is None:
-        return ""
-    return Template(piece("kept_scores.html")).substitute(
-        method=text(f"{scores.method[0].upper()}{scores.method[1:]}."),
-        n=f"{scores.rows:,}",
-        accuracy=text(probability_text(scores.accuracy, 3)),
-        log_loss=text(probability_text(scores.log_loss, 3)),
-        calibration_error=text(probability_text(scores.calibration_error, 3)),
-        roc_auc=_area(scores.roc_auc),
-        baselines=baselines_html(TREE if fitted.average is None else AVERAGE, scores),
-    )
-
-
-def _held_out(view: TreeView, held: HeldOut) -> str:
-    groups = [
-        f"predicted {probability_text(g.predicted)}, correct {probability_text(g.right)} of {g.n:,}"
-        for g in held.groups
-    ]
-    words = f"Share of correct predictions by predicted probability: {'; '.join(groups)}."
-    return Template(piece("held_out.html")).substitute(
-        heading=text(rows_heading(held.overlap)),
-        seen=text(" ".join(rows_sentences(held.overlap))),
-        n=f"{held.scores.rows:,}",
-        unknown=_unknown(held.scores.unknown),
-        accuracy=text(probability_text(held.scores.accuracy, 3)),
-        majority=text(probability_text(held.baseline.accuracy, 3)),
-        roc_auc=_area(held.scores.roc_auc, "most frequent class: 0.500"),
-        log_loss=text(probability_text(held.scores.log_loss, 3)),
-        prior_log_loss=text(probability_text(held.baseline.log_loss, 3)),
-        calibration=calibration_chart(held.groups, words),
-        confusion=_confusion(view, held),
-        of_tree=of_tree_html(held.of_tree),
-        many=" many" if len(held.classes) > _FEW_CLASSES else "",
-        decisions=decisions_html(held.decisions),
-    )
-
-
-def _area(roc_auc: float | None, baseline: str = "") -> str:
-    if roc_auc is None:
-        return ""
-    line = f'<dd class="baseline">{text(baseline)}</dd>' if baseline else ""
-    return f"<div><dt>ROC AUC</dt><dd>{text(probability_text(roc_auc, 3))}</dd>{line}</div>"
-
-
-def _unknown(n: int) -> str:
-    """Return a note on labels that the tree does not know."""
-    if not n:
-        return ""
-    return (
-        f'<p class="hint">{count(n, "row has", "rows have")} a class that the tree does not know; '
-        "counted as wrong and left out of the log loss.</p>"
-    )
-
-
-def _confusion(view: TreeView, held: HeldOut) -> str:
-    names = ["others" if k < 0 else shorten(view.classes[k], 24) for k in held.classes]
-    head = "".join(f'<th scope="col"><bdi>{text(name)}</bdi></th>' for name in names)
-    rows = []
-    for i, name in enumerate([*names, "unknown to the tree"][: len(held.confusion)]):
-        total = max(1, int(held.confusion[i].sum()))
-        cells = "".join(
-            f'<td class="{"right " if i == j else ""}heat{round(4 * n / total)}">{n:,}</td>'
-            for j, n in enumerate(held.confusion[i])
-        )
-        rows.append(f'<tr><th scope="row"><bdi>{text(name)}</bdi></th>{cells}</tr>')
-    return f"<thead><tr><td></td>{head}</tr></thead><tbody>{''.join(rows)}</tbody>"
-
-
-def _names(view: TreeView) -> str:
+def _names(view: AnyTree, names: Sequence[str]) -> str:
     """List the names that were cut and that the page shows."""
     full = {short: long for short, long in view.full.items() if visible(long) != short}
-    shown = " ".join([*(node.rule for node in view.nodes), *view.classes])
+    shown = " ".join([*(node.rule for node in view.nodes), *names])
     found = _occurring(full, shown)
     cut = [(short, long) for short, long in full.items() if short in found]
     if not cut:

@@ -71,18 +71,14 @@ viewport.addEventListener("click", (event) => {
   tree.toggle(node);
 });
 
-// The tooltip of a box: the rule that leads there, and its rows per class
+// The tooltip of a box: the rule that leads there, and its rows
 const tip = document.getElementById("tip");
 let noted = null; // the box that the tooltip describes
 function showTip(group) {
   noted = group;
-  const { rule, counts } = data.nodes[Number(group.dataset.n)];
-  const rows = counts.map((count, k) => [count, data.classes[k]]).filter(([count]) => count > 0);
-  rows.sort((a, b) => b[0] - a[0]);
-  const shown = rows.slice(0, 8).map(([count, name]) => make("tr", {},
-    make("td", {}, make("bdi", {}, name)), make("td", {}, rowsOf(count))));
-  tip.replaceChildren(make("p", {}, rule === "always" ? "All rows" : rule), make("table", {}, ...shown));
-  if (rows.length > 8) tip.append(make("p", {}, `and ${rows.length - 8} more classes`));
+  const node = Number(group.dataset.n);
+  const { rule } = data.nodes[node];
+  tip.replaceChildren(make("p", {}, rule === "always" ? "All rows" : rule), ...tipContent(data, node));
   tip.hidden = false;
   placeTip();
 }

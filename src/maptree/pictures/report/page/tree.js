@@ -32,19 +32,6 @@ function tidy(order, childrenOf) {
 }
 
 const rowsOf = (n) => `${n.toLocaleString("en")} ${n === 1 ? "row" : "rows"}`;
-const total = (numbers) => numbers.reduce((sum, number) => sum + number, 0);
-
-// The classes at a node with their probabilities (posterior means) and intervals; the most probable first.
-function estimates(data, node) {
-  const { counts } = data.nodes[node];
-  const rows = total(counts);
-  const all = rows + total(data.rho);
-  const known = data.classes.map((name, k) => {
-    const [low, high] = data.intervals[`${rows},${counts[k]},${data.rho.indexOf(data.rho[k])}`];
-    return { k, name, mean: (counts[k] + data.rho[k]) / all, low, high };
-  });
-  return known.sort((a, b) => b.mean - a.mean || a.k - b.k);
-}
 
 class TreeWidget {
   constructor(data, size) {
@@ -86,14 +73,11 @@ class TreeWidget {
   describe() {
     this.svg.setAttribute("role", "tree");
     for (const [i, group] of this.groups) {
-      const node = this.data.nodes[i];
-      const [best] = estimates(this.data, i);
-      const [mean, low, high] = writeEstimate(best, 2);
       const side = group.querySelector(".e") ? `${group.querySelector(".e").textContent}: ` : "";
       const title = group.querySelector("text").textContent;
-      const asks = node.children ? `${title}? Most probable: ${best.name}` : best.name;
+      const test = this.data.nodes[i].children ? `${title}? ` : "";
       group.setAttribute("role", "treeitem");
-      group.setAttribute("aria-label", `${side}${asks}, ${mean}, between ${low} and ${high}; ${rowsOf(total(node.counts))}`);
+      group.setAttribute("aria-label", `${side}${test}${nodeWords(this.data, i)}`);
       group.setAttribute("tabindex", i === this.current ? "0" : "-1");
     }
     for (const edge of this.edges.values()) edge.setAttribute("aria-hidden", "true");

@@ -9,8 +9,11 @@ class WhatIf {
     this.form = document.getElementById("case");
     this.fields = data.fields.map((spec, i) => new Field(spec, i));
     const clear = document.getElementById("clear");
-    this.form.append(...this.fields.map((field) => field.element));
-    if (!this.fields.length) {
+    const more = extraField(data); // which no test is about
+    this.extra = more ? more.read() : null;
+    this.form.append(...[...this.fields, more].flatMap((field) => field?.element ?? []));
+    this.more = more;
+    if (!this.fields.length && !more) {
       document.getElementById("what-if-hint").textContent = "The tree is a single leaf: every case has the same prediction.";
       clear.hidden = true;
       this.show(0, []);
@@ -28,15 +31,17 @@ class WhatIf {
       field.clear();
       field.element.classList.remove("unasked");
     }
+    this.more?.clear();
     this.verdict.replaceChildren();
     this.answer.replaceChildren();
     this.tree.light(null);
-    this.fields[0].control.focus();
+    (this.fields[0] ?? this.more).control.focus();
   }
 
   update() {
     const values = this.fields.map((field) => field.read());
-    if (values.includes(undefined)) {
+    this.extra = this.more ? this.more.read() : null;
+    if (values.includes(undefined) || this.extra === undefined) {
       this.verdict.replaceChildren("No prediction: a field cannot be read.");
       this.answer.replaceChildren();
       this.tree.light(null);
@@ -64,19 +69,11 @@ class WhatIf {
   // `unseen` are fields that are missing in the case but were never missing in fit; `unknown` those whose value
   // was not seen there.
   show(leaf, unseen, unknown = []) {
-    const { nodes, colours } = this.data;
-    const known = estimates(this.data, leaf);
-    const list = known.map(({ k, name, mean, low, high }) => make("li", { "data-class": k },
-      make("bdi", {}, name),
-      range({ mean, low, high }),
-      meter(colours[k], mean, low, high)));
+    const { nodes } = this.data;
     const because = leaf ? `Because ${nodes[leaf].rule}. ` : "";
-    this.verdict.replaceChildren(
-      make("b", {}, make("bdi", { id: "answer-class" }, known[0].name)), " ", range(known[0]));
-    this.answer.replaceChildren(
-      make("ul", { "aria-label": "Probabilities with 95% credible intervals" }, ...list),
-      make("p", { class: "hint" },
-        `${because}From ${rowsOf(total(nodes[leaf].counts))}.`));
+    const { verdict, details } = answerOf(this.data, leaf, this.extra);
+    this.verdict.replaceChildren(...verdict);
+    this.answer.replaceChildren(...details, make("p", { class: "hint" }, `${because}From ${rowsOf(rowsIn(nodes[leaf]))}.`));
     const listed = (fields) => fields.flatMap((i, k) => [...(k ? [", "] : []), make("bdi", {}, this.data.fields[i].name)]);
     if (unknown.length) {
       this.answer.append(make("p", { class: "hint" }, "Not one of the values in the training rows: ",
@@ -89,26 +86,4 @@ class WhatIf {
     }
     this.answer.dataset.leaf = leaf;
   }
-}
-
-function range(estimate) {
-  const { mean, low, high } = estimate;
-  const texts = writeEstimate(estimate, 3);
-  const [m, l, h] = [mean, low, high].map((value, i) => make("data", { value }, texts[i]));
-  return make("span", {}, m, " (", l, " to ", h, ")");
-}
-
-function meter(colour, mean, low, high) {
-  const make = (tag, attributes) => {
-    const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-    return element;
-  };
-  const svg = make("svg", { class: "meter", viewBox: "0 0 100 16", preserveAspectRatio: "none", "aria-hidden": "true" });
-  const line = { "vector-effect": "non-scaling-stroke" };
-  svg.append(
-    make("path", { class: "rail", d: "M0 5h100" }),
-    make("path", { class: `k${colour}`, d: `M0 5h${100 * mean}` }),
-    make("path", { class: "whisker", d: `M${100 * low} 11v4m0-2H${100 * high}m0-2v4`, ...line }));
-  return svg;
 }
