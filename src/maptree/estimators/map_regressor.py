@@ -67,13 +67,17 @@ class MAPTreeRegressor(Presentation, RegressorMixin, SearchedTree):  # type: ign
     shape : float, default=1.0
         For counts, the prior of a leaf: its rate is near that of all rows, as if this many events
         had been seen.
-    time_limit, max_expansions, memory_limit, max_depth, min_samples_leaf, encoder, n_jobs, \
-random_state, verbose, callback, split_prior, column_weights, max_leaf_nodes, first_columns, \
-without_columns, patience
+    time_limit, max_expansions, memory_limit, max_depth, min_samples_leaf, max_leaf_nodes
+        As in ``MAPTreeClassifier``.
+    encoder : "auto", BinaryEncoder or None, default="auto"
         As in ``MAPTreeClassifier``. Thresholds are those nearest to dividing the rows equally, as
         every place between two values can matter to a number. With
         ``BinaryEncoder(max_thresholds=None)`` the answers to all thresholds are packed, one bit
         per row and threshold.
+    n_jobs, random_state, verbose, callback, patience
+        As in ``MAPTreeClassifier``.
+    split_prior, column_weights, first_columns, without_columns
+        As in ``MAPTreeClassifier``.
 
     Attributes
     ----------
